@@ -1,2 +1,54 @@
-//! Placeholder.
+//! The engine of Backstop: one mission as a value, and one total function that moves it.
+//!
+//! [`Mission::decide`] takes a fact and answers with a new mission, the effects to start and the rules that
+//! fired. [`Mission::replay`] folds the facts of a journal. [`Mission::outstanding`] names what was started and not
+//! answered, [`Mission::deadline`] the one moment at which the edge must wake.
+//!
+//! Deliberately absent: clocks, files, processes, randomness, prose. The edge brings the facts and does the effects.
 #![no_std]
+#![deny(
+    clippy::arithmetic_side_effects,
+    clippy::as_conversions,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
+extern crate alloc;
+
+mod answer;
+mod attempt;
+mod charter;
+mod checks;
+mod effect;
+mod fact;
+mod flow;
+mod gate;
+mod lane;
+mod launch;
+mod mission;
+mod operator;
+mod preflight;
+mod refusal;
+mod rule;
+mod ship;
+mod turn;
+
+pub use charter::{AgentSpec, Base, Charter, CharterDraft, CharterFault, Check, Checked, OnQuestion};
+pub use charter::{Role, Roles, Settings, ShipBy};
+pub use effect::{CheckRun, Effect, Landing, Merge, Shipment, Wait, WaitCause};
+pub use fact::{Answer, ArtifactSeen, AttemptEnded, AttemptStarted, BaseMerged, CheckResult, CheckVerdict};
+pub use fact::{ChecksRan, Cost, Event, Fact, Head, MergeOutcome, Point, PointVerdict, PreflightRan};
+pub use fact::{ProcessRef, SessionId, SessionOpened, ShipOutcome, Shipped, Usage};
+pub use gate::{Gate, GateKind, Reason, Verb, Verbs};
+pub use lane::{Lane, Landed};
+pub use launch::{Allowance, Brief, Launch};
+pub use mission::{Ended, Mission, Position, ReplayError, Transition};
+pub use refusal::Refusal;
+pub use rule::Rule;
+
+pub use {
+    backstop_gates as gates, backstop_mode as mode, backstop_outcome as outcome,
+    backstop_plan as plan, backstop_review as review, backstop_vocab as vocab,
+};

@@ -136,6 +136,14 @@ id!(
     "handoff"
 );
 
+impl GateId {
+    /// The id of the `number`th gate of a mission: `g1`, `g2`, …
+    #[must_use]
+    pub fn numbered(number: u32) -> Self {
+        Self(alloc::format!("g{number}"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,6 +175,12 @@ mod tests {
                 "{bad:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_numbered_gate_id_has_the_form_of_an_id() {
+        let id = GateId::numbered(u32::MAX);
+        assert_eq!(id.as_str().parse::<GateId>(), Ok(id.clone()));
     }
 
     #[test]

@@ -1,0 +1,150 @@
+//! A person's answer to a gate: checked, used once, and carried out.
+
+use alloc::vec::Vec;
+
+use backstop_mode::Verdict;
+use backstop_vocab::{Digest, Operator, Stage};
+
+use crate::fact::Answer;
+use crate::flow::{begin_visit, brief, enter, proceed};
+use crate::mission::{Ended, Next, Position};
+use crate::turn::Turn;
+use crate::{Brief, Gate, GateKind, Refusal, Rule, Verb};
+use crate::{preflight, ship};
+
+/// Checks the answer against the open gate and carries it out.
+pub(crate) fn answered(turn: &mut Turn, answer: &Answer) -> Result<(), Refusal> {
+    let gate = open_gate(turn, answer)?;
+    fits(&gate, answer)?;
+    let operator = Operator::attest(answer.by.clone());
+    close(turn, &gate, answer);
+    note(turn, answer);
+    match answer.verb {
+        Verb::Approve => approve(turn, &gate, &operator),
+        Verb::Reject => reject(turn, &gate),
+        Verb::Retry => retry(turn, gate),
+        Verb::Grant => grant(turn, gate, answer)?,
+        Verb::Abort => turn.m.position = Position::Ended(Ended::Aborted),
+    }
+    Ok(())
+}
+
+fn open_gate(turn: &Turn, answer: &Answer) -> Result<Gate, Refusal> {
+    if let Some((gate, by, verb)) = turn.m.answered.iter().find(|(id, ..)| *id == answer.gate) {
+        let (gate, by, verb) = (gate.clone(), by.clone(), *verb);
+        return Err(Refusal::AlreadyAnswered { gate, by, verb });
+    }
+    let gate = turn.m.gate().ok_or(Refusal::NoGate)?;
+    if gate.id != answer.gate {
+        let (asked, open) = (answer.gate.clone(), gate.id.clone());
+        return Err(Refusal::OtherGate { asked, open });
+    }
+    Ok(gate.clone())
+}
+
+/// Whether the gate takes this answer as it stands.
+fn fits(gate: &Gate, answer: &Answer) -> Result<(), Refusal> {
+    let verb = answer.verb;
+    if !gate.offers.contains(&verb) {
+        return Err(Refusal::NotOffered { kind: gate.kind, verb, offered: gate.offers.clone() });
+    }
+    covers(gate, answer)?;
+    let failed = gate.verdict == Some(Verdict::RepairsNeeded);
+    let overrides = verb == Verb::Approve && (failed || gate.kind == GateKind::Preflight);
+    let unexplained = answer.note.as_ref().is_none_or(backstop_vocab::Text::is_blank);
+    if unexplained && (overrides || verb == Verb::Reject) {
+        return Err(Refusal::NoteNeeded { verb });
+    }
+    Ok(())
+}
+
+/// Whether the answer was given for what the gate is about.
+fn covers(gate: &Gate, answer: &Answer) -> Result<(), Refusal> {
+    let id = || gate.id.clone();
+    match (gate.digest, answer.digest) {
+        (Some(asked), Some(shown)) if asked != shown => {
+            Err(Refusal::StaleDigest { gate: id(), asked, shown })
+        }
+        (Some(asked), None) if answer.verb == Verb::Approve => {
+            Err(Refusal::DigestNeeded { gate: id(), asked })
+        }
+        (None | Some(_), None | Some(_)) => Ok(()),
+    }
+}
+
+/// The gate is answered: it never opens again under this id.
+fn close(turn: &mut Turn, gate: &Gate, answer: &Answer) {
+    if let Position::AtGate(effect, _) = turn.m.position {
+        turn.m.outstanding.remove(&effect);
+    }
+    turn.m.stopping = None;
+    turn.m.answered.push((gate.id.clone(), answer.by.clone(), answer.verb));
+    turn.because(Rule::Answered(answer.verb));
+}
+
+fn note(turn: &mut Turn, answer: &Answer) {
+    if let Some(note) = answer.note.as_ref().filter(|note| !note.is_blank()) {
+        brief(turn, Brief::Note { by: answer.by.clone(), note: note.clone() });
+    }
+}
+
+fn approve(turn: &mut Turn, gate: &Gate, operator: &Operator) {
+    match (gate.kind, gate.digest) {
+        (GateKind::Preflight, _) => preflight::cleared(turn),
+        (GateKind::Validate, Some(digest)) => clear(turn, operator, digest),
+        (GateKind::Ship | GateKind::ShipFailed, Some(digest)) => ship::ship(turn, operator, digest),
+        // None of these offers an approval, so none gets here; holding is the safe reading.
+        (GateKind::Validate | GateKind::Ship | GateKind::ShipFailed, None)
+        | (GateKind::Ceiling | GateKind::Infra | GateKind::Review, _) => {
+            crate::flow::open(turn, gate.clone());
+        }
+    }
+}
+
+/// A ratification of a clean visit, or an override of a failed one.
+fn clear(turn: &mut Turn, _operator: &Operator, digest: Digest) {
+    turn.m.lane.cleared = Some(digest);
+    proceed(turn, Next::Land);
+}
+
+fn reject(turn: &mut Turn, gate: &Gate) {
+    match gate.kind {
+        GateKind::Ship | GateKind::ShipFailed => ship::reject(turn),
+        GateKind::Validate
+        | GateKind::Preflight
+        | GateKind::Ceiling
+        | GateKind::Infra
+        | GateKind::Review => enter(turn, Stage::Code),
+    }
+}
+
+fn retry(turn: &mut Turn, gate: Gate) {
+    match gate.kind {
+        GateKind::Validate => begin_visit(turn, Stage::Validate),
+        GateKind::Preflight
+        | GateKind::Ceiling
+        | GateKind::Infra
+        | GateKind::Review
+        | GateKind::Ship
+        | GateKind::ShipFailed => proceed(turn, gate.then),
+    }
+}
+
+fn grant(turn: &mut Turn, gate: Gate, answer: &Answer) -> Result<(), Refusal> {
+    let accounts: Vec<_> = if answer.accounts.is_empty() {
+        gate.exhausted().filter(|account| turn.meter().exhausted(*account)).collect()
+    } else {
+        answer.accounts.clone()
+    };
+    turn.m.meter = turn.meter().grant(&accounts)?;
+    match gate.kind {
+        GateKind::Validate => enter(turn, Stage::Code),
+        GateKind::Preflight
+        | GateKind::Ceiling
+        | GateKind::Infra
+        | GateKind::Review
+        | GateKind::Ship
+        | GateKind::ShipFailed => proceed(turn, gate.then),
+    }
+    Ok(())
+}

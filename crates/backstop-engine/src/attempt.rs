@@ -1,0 +1,264 @@
+//! What becomes of an attempt: evidence weighed, spend settled, the outcome table asked.
+
+use alloc::vec::Vec;
+
+use backstop_mode::{Account, Settlement, Spend};
+use backstop_outcome::{self as outcome, Action, Interruption, Status, StatusKind};
+use backstop_vocab::{EffectId, Stage};
+
+use crate::fact::{ArtifactSeen, AttemptEnded, AttemptStarted, Cost, SessionOpened};
+use crate::flow::{self, advance, brief, forget, hand_on, park, proceed, wait};
+use crate::launch::Order;
+use crate::mission::{Next, ParkCause, ParkedAt, Pending};
+use crate::turn::Turn;
+use crate::{Brief, Effect, OnQuestion, Reason, Refusal, Rule, Wait, WaitCause};
+
+fn launched(effect: Effect, id: EffectId) -> Result<Order, Refusal> {
+    match effect {
+        Effect::Launch(launch) => Ok(launch.order().clone()),
+        Effect::Preflight
+        | Effect::RunChecks(_)
+        | Effect::Wait(_)
+        | Effect::Land(_)
+        | Effect::Ask(_)
+        | Effect::Ship(_)
+        | Effect::MergeBase(_)
+        | Effect::Halt(_) => Err(Refusal::WrongAnswer(id)),
+    }
+}
+
+fn running(turn: &Turn, id: EffectId) -> Result<(), Refusal> {
+    let effect = turn.m.outstanding.get(&id).ok_or(Refusal::NotOutstanding(id))?;
+    launched(effect.clone(), id).map(|_| ())
+}
+
+/// A process runs: for the journal's readers, and for the probe after a crash.
+pub(crate) fn started(turn: &mut Turn, started: &AttemptStarted) -> Result<(), Refusal> {
+    running(turn, started.effect)?;
+    turn.because(Rule::Noted);
+    Ok(())
+}
+
+/// A session can be taken up by the next attempt, even if this one is never heard of again.
+pub(crate) fn session(turn: &mut Turn, opened: &SessionOpened) -> Result<(), Refusal> {
+    running(turn, opened.effect)?;
+    turn.m.lane.session = Some(opened.session.clone());
+    turn.because(Rule::Noted);
+    Ok(())
+}
+
+/// The attempt is over.
+pub(crate) fn ended(turn: &mut Turn, ended: &AttemptEnded) -> Result<(), Refusal> {
+    let order = launched(turn.answer(ended.effect)?, ended.effect)?;
+    spend(turn, ended, &order);
+    if let Some(head) = &ended.head {
+        turn.m.lane.head = head.clone();
+    }
+    let status = weigh(turn, ended);
+    if status != ended.status {
+        turn.because(Rule::EvidenceOutranksClaim);
+    }
+    keep_session(turn, ended, status.kind());
+    turn.m.lane.last = Some(status.clone());
+    let decision = outcome::decide(order.stage, status.kind());
+    turn.because(Rule::Outcome(decision.rule));
+    match decision.action {
+        Action::Advance => succeed(turn, &order, ended),
+        Action::AutoResume => resume(turn, &status),
+        Action::GateInfra => gate_infra(turn, status.kind()),
+        Action::GateReview => gate_review(turn, &status),
+        Action::Park => {
+            park(turn, ParkCause::Stopped, ParkedAt::Work(Pending(Next::Attempt)));
+        }
+    }
+    Ok(())
+}
+
+fn spend(turn: &mut Turn, ended: &AttemptEnded, order: &Order) {
+    let cost = match ended.usage.cost {
+        Cost::Reported(cost) => cost,
+        Cost::Unreported => order.agent.assumed_cost,
+        Cost::NoModelWork => 0,
+    };
+    turn.settle(&Settlement::Spent(Spend {
+        tool_calls: ended.usage.tool_calls,
+        tokens: ended.usage.tokens,
+        cost_micro_usd: cost,
+        active_ms: ended.usage.active_ms,
+    }));
+}
+
+/// The status that the host's evidence leaves standing.
+fn weigh(turn: &Turn, ended: &AttemptEnded) -> Status {
+    let Some(phase) = turn.m.phase() else { return Status::Unknown };
+    let lane = &turn.m.lane;
+    let post = outcome::Post {
+        stage: lane.stage,
+        kind: phase.kind(),
+        visit: outcome::VisitKind::of(lane.visit()),
+        empty: if phase.allow_empty() { outcome::Empty::Allowed } else { outcome::Empty::Refused },
+    };
+    let evidence = outcome::Evidence {
+        tree: match &ended.head {
+            None => outcome::Measurement::Unmeasured,
+            Some(head) if head.tree == lane.entry.tree => {
+                outcome::Measurement::Found(outcome::TreeChange::Unchanged)
+            }
+            Some(_) => outcome::Measurement::Found(outcome::TreeChange::Changed),
+        },
+        artifact: match ended.artifact {
+            ArtifactSeen::Unmeasured => outcome::Measurement::Unmeasured,
+            ArtifactSeen::Blank => outcome::Measurement::Found(outcome::Artifact::Blank),
+            ArtifactSeen::Kept(_) => outcome::Measurement::Found(outcome::Artifact::Present),
+        },
+        protected: outcome::Protected::of(ended.protected.len()),
+    };
+    outcome::with_evidence(&post, ended.status.clone(), &evidence)
+}
+
+/// Keeps the session where a later attempt can go on in it; a conversation that failed is not taken up again.
+fn keep_session(turn: &mut Turn, ended: &AttemptEnded, kind: StatusKind) {
+    match kind {
+        StatusKind::RateLimited
+        | StatusKind::Ambiguous
+        | StatusKind::Interrupted
+        | StatusKind::ResourceKilled
+        | StatusKind::AgentUnavailable
+        | StatusKind::OverBudget
+        | StatusKind::Asked
+        | StatusKind::Cancelled => {
+            if ended.session.is_some() {
+                turn.m.lane.session.clone_from(&ended.session);
+            }
+            brief(turn, Brief::TakenUp(kind));
+        }
+        StatusKind::Success
+        | StatusKind::Failed
+        | StatusKind::Unknown
+        | StatusKind::IdleTimeout => turn.m.lane.session = None,
+    }
+}
+
+fn succeed(turn: &mut Turn, order: &Order, ended: &AttemptEnded) {
+    turn.settle(&Settlement::AttemptEndedWithoutFault);
+    forget(turn);
+    match (order.stage, &ended.artifact) {
+        (Stage::Define | Stage::Plan, ArtifactSeen::Kept(digest)) => {
+            hand_on(turn, order.role, *digest);
+        }
+        (Stage::Define | Stage::Plan, ArtifactSeen::Unmeasured | ArtifactSeen::Blank)
+        | (Stage::Code | Stage::Validate | Stage::Ship, _) => {}
+    }
+    advance(turn);
+}
+
+fn resume(turn: &mut Turn, status: &Status) {
+    match status {
+        Status::RateLimited { until } => wait_for_limit(turn, *until),
+        Status::Interrupted { by } => fault(turn, Some(*by)),
+        Status::Success
+        | Status::Failed { .. }
+        | Status::Unknown
+        | Status::Ambiguous
+        | Status::ResourceKilled
+        | Status::AgentUnavailable { .. }
+        | Status::IdleTimeout
+        | Status::OverBudget { .. }
+        | Status::Asked { .. }
+        | Status::Cancelled => fault(turn, None),
+    }
+}
+
+fn wait_for_limit(turn: &mut Turn, until: Option<backstop_vocab::Timestamp>) {
+    turn.settle(&Settlement::AttemptEndedWithoutFault);
+    let earlier = turn.meter().used(Account::QuotaWaits);
+    turn.settle(&Settlement::QuotaWaited);
+    if turn.meter().exhausted(Account::QuotaWaits) {
+        let reasons = [Reason::Exhausted(Account::QuotaWaits), Reason::Ended(StatusKind::RateLimited)];
+        return flow::gate(turn, Vec::from(reasons), Next::Attempt);
+    }
+    let floor = turn.m.charter.fields().settings.quota_floor;
+    let held = outcome::QuotaLimit { until, floor, waits: earlier };
+    match outcome::quota_wait(&held, turn.m.now, turn.m.jitter()) {
+        outcome::Wait::Until(moment) => {
+            let cause =
+                if until.is_some() { WaitCause::LimitReset } else { WaitCause::LimitBackoff };
+            wait(turn, Wait { until: moment, cause }, Next::Resume(Account::QuotaWaits));
+        }
+        outcome::Wait::TooFar(_) => {
+            flow::gate(turn, Vec::from([Reason::LimitTooFar]), Next::Attempt);
+        }
+    }
+}
+
+/// The fault accounts that have nothing left.
+pub(crate) fn exhausted_by_faults(turn: &Turn) -> impl Iterator<Item = Reason> {
+    let accounts = [Account::Infra, Account::InfraTotal];
+    accounts.into_iter().filter(|a| turn.meter().exhausted(*a)).map(Reason::Exhausted)
+}
+
+fn fault(turn: &mut Turn, by: Option<Interruption>) {
+    let earlier = turn.meter().used(Account::Infra);
+    turn.settle(&Settlement::Faulted);
+    let reasons: Vec<Reason> = exhausted_by_faults(turn).collect();
+    if !reasons.is_empty() {
+        return flow::gate(turn, reasons, Next::Attempt);
+    }
+    let until = by.map(|by| outcome::interruption_wait(by, earlier, turn.m.now, turn.m.jitter()));
+    match until.filter(|until| *until > turn.m.now) {
+        Some(until) => {
+            let pause = Wait { until, cause: WaitCause::FaultBackoff };
+            wait(turn, pause, Next::Resume(Account::Infra));
+        }
+        None => proceed(turn, Next::Resume(Account::Infra)),
+    }
+}
+
+fn gate_infra(turn: &mut Turn, kind: StatusKind) {
+    turn.settle(&Settlement::Faulted);
+    let reasons = exhausted_by_faults(turn).chain([Reason::Ended(kind)]).collect();
+    flow::gate(turn, reasons, Next::Attempt);
+}
+
+fn gate_review(turn: &mut Turn, status: &Status) {
+    turn.settle(&Settlement::AttemptEndedWithoutFault);
+    let mut reasons = Vec::from([Reason::Ended(status.kind())]);
+    match status {
+        Status::Asked { .. } if turn.m.charter.fields().settings.on_question == OnQuestion::Decide => {
+            return decide_alone(turn);
+        }
+        Status::OverBudget { account } if turn.meter().exhausted(*account) => {
+            reasons.push(Reason::Exhausted(*account));
+        }
+        Status::Success
+        | Status::Failed { .. }
+        | Status::Unknown
+        | Status::RateLimited { .. }
+        | Status::Ambiguous
+        | Status::Interrupted { .. }
+        | Status::ResourceKilled
+        | Status::AgentUnavailable { .. }
+        | Status::IdleTimeout
+        | Status::OverBudget { .. }
+        | Status::Asked { .. }
+        | Status::Cancelled => {}
+    }
+    flow::gate(turn, reasons, Next::Attempt);
+}
+
+/// The standing answer: the session goes on, charged as a resumed checkpoint and as an attempt.
+fn decide_alone(turn: &mut Turn) {
+    match turn.meter().charge(Account::CheckpointResumes, 1) {
+        Ok((meter, _)) => {
+            turn.m.meter = meter;
+            turn.because(Rule::DecidesByItself);
+            brief(turn, Brief::Decide);
+            proceed(turn, Next::Attempt);
+        }
+        Err(exhausted) => {
+            let reasons =
+                [Reason::Exhausted(exhausted.account), Reason::Ended(StatusKind::Asked)];
+            flow::gate(turn, Vec::from(reasons), Next::Attempt);
+        }
+    }
+}

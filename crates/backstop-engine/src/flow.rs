@@ -1,0 +1,216 @@
+//! How a lane moves: entering stages, launching, waiting, gating, parking.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use backstop_mode::{Account, Exhausted, Paid, Settlement, Verdict};
+use backstop_vocab::{Digest, Stage};
+
+use crate::gate::Funds;
+use crate::launch::Order;
+use crate::mission::{Next, ParkCause, ParkedAt, Pending, Position};
+use crate::turn::Turn;
+use crate::{Allowance, Brief, Effect, Gate, Launch, Reason, Role, Rule, Wait};
+use crate::{checks, preflight, ship};
+
+/// The accounts without which no agent is launched, besides the one that pays for the launch.
+const EFFORT: [Account; 4] =
+    [Account::ToolCalls, Account::Tokens, Account::Cost, Account::ActiveTime];
+
+/// Goes on with `next`, or parks with it when a stop was asked for.
+pub(crate) fn proceed(turn: &mut Turn, next: Next) {
+    if turn.m.stopping.is_some() && !matches!(next, Next::ShipGate) {
+        return park(turn, ParkCause::Stopped, ParkedAt::Work(Pending(next)));
+    }
+    match next {
+        Next::Preflight => preflight::begin(turn),
+        Next::Attempt => attempt(turn, Account::Attempts, 1),
+        // The fault or the wait was counted when it happened; here its account only vouches for the launch.
+        Next::Resume(account) => attempt(turn, account, 0),
+        Next::Checks => checks::begin(turn),
+        Next::Land => ship::land(turn),
+        Next::Wait(wait, then) => begin_wait(turn, wait, *then),
+        Next::AfterLanding => ship::after_landing(turn),
+        Next::ShipGate => ship::gate(turn),
+    }
+}
+
+/// Enters a stage: a new visit. A stage without a role is passed through.
+pub(crate) fn enter(turn: &mut Turn, stage: Stage) {
+    turn.settle(&Settlement::Moved { from: turn.m.lane.stage, to: stage });
+    begin_visit(turn, stage);
+}
+
+/// Begins a visit where no stage was left for it: the first of a lane, or Validate again.
+pub(crate) fn begin_visit(turn: &mut Turn, stage: Stage) {
+    turn.settle(&Settlement::VisitOpened);
+    turn.m.lane.enter(stage);
+    turn.because(Rule::Entered(stage));
+    match stage {
+        Stage::Validate => proceed(turn, Next::Checks),
+        Stage::Ship => proceed(turn, Next::ShipGate),
+        Stage::Define | Stage::Plan | Stage::Code => work(turn, stage),
+    }
+}
+
+fn work(turn: &mut Turn, stage: Stage) {
+    if turn.m.charter.fields().roles.at(stage).is_some() {
+        return proceed(turn, Next::Attempt);
+    }
+    turn.because(Rule::PassedThrough(stage));
+    advance(turn);
+}
+
+/// Goes to the stage after the present one.
+pub(crate) fn advance(turn: &mut Turn) {
+    match turn.m.lane.stage.next() {
+        Some(Stage::Ship) => proceed(turn, Next::Land),
+        Some(stage) => enter(turn, stage),
+        None => proceed(turn, Next::ShipGate),
+    }
+}
+
+/// Launches the present stage's role, if `payer` can be charged `n` and no effort account is exhausted.
+fn attempt(turn: &mut Turn, payer: Account, n: u64) {
+    let spent: Vec<Reason> = EFFORT
+        .into_iter()
+        .filter(|account| turn.meter().exhausted(*account))
+        .map(Reason::Exhausted)
+        .collect();
+    if !spent.is_empty() {
+        return gate(turn, spent, Next::Attempt);
+    }
+    match turn.meter().charge(payer, n) {
+        Ok((meter, paid)) => {
+            turn.m.meter = meter;
+            launch(turn, paid);
+        }
+        Err(Exhausted { account, .. }) => {
+            gate(turn, Vec::from([Reason::Exhausted(account)]), Next::Attempt);
+        }
+    }
+}
+
+fn launch(turn: &mut Turn, paid: Paid) {
+    let Some((role, agent)) = turn.m.charter.fields().roles.at(turn.m.lane.stage) else {
+        return advance(turn);
+    };
+    let (agent, allowance) = (agent.clone(), allowance(turn));
+    let attempt = turn.m.lane.begin_attempt();
+    let lane = &turn.m.lane;
+    let order = Order {
+        role,
+        agent,
+        phase: lane.phase,
+        stage: lane.stage,
+        visit: lane.visit(),
+        attempt,
+        start: lane.head.commit.clone(),
+        session: lane.session.clone(),
+        briefs: lane.briefs.clone(),
+        allowance,
+    };
+    turn.work(Effect::Launch(Launch::new(paid, order)));
+}
+
+fn allowance(turn: &Turn) -> Allowance {
+    let left = |account| turn.meter().remaining(account);
+    Allowance {
+        tool_calls: left(Account::ToolCalls),
+        tokens: left(Account::Tokens),
+        cost: left(Account::Cost),
+        active_ms: left(Account::ActiveTime),
+    }
+}
+
+/// Tells the next launch something; the latest of a kind replaces the one before it.
+pub(crate) fn brief(turn: &mut Turn, brief: Brief) {
+    let briefs = &mut turn.m.lane.briefs;
+    briefs.retain(|other| core::mem::discriminant(other) != core::mem::discriminant(&brief));
+    briefs.push(brief);
+}
+
+/// Hands a role's artifact to the roles after it.
+pub(crate) fn hand_on(turn: &mut Turn, from: Role, digest: Digest) {
+    let briefs = &mut turn.m.lane.briefs;
+    briefs.retain(|other| !matches!(other, Brief::Artifact { from: role, .. } if *role == from));
+    briefs.push(Brief::Artifact { from, digest });
+}
+
+/// Forgets what only one visit had to be told.
+pub(crate) fn forget(turn: &mut Turn) {
+    turn.m.lane.briefs.retain(|brief| match brief {
+        Brief::Artifact { .. } | Brief::RedBase(_) => true,
+        Brief::RedChecks(_)
+        | Brief::Note { .. }
+        | Brief::TakenUp(_)
+        | Brief::Decide
+        | Brief::Conflict(_) => false,
+    });
+}
+
+/// Waits, then goes on.
+pub(crate) fn wait(turn: &mut Turn, wait: Wait, then: Next) {
+    turn.because(Rule::Waits(wait.cause));
+    proceed(turn, Next::Wait(wait, Box::new(then)));
+}
+
+fn begin_wait(turn: &mut Turn, wait: Wait, then: Next) {
+    let id = turn.start(Effect::Wait(wait));
+    turn.m.position = Position::Waiting(id, wait, Pending(then));
+}
+
+/// Opens a gate without a digest.
+pub(crate) fn gate(turn: &mut Turn, reasons: Vec<Reason>, then: Next) {
+    ask(turn, Question { reasons, digest: None, verdict: None, then });
+}
+
+/// What a gate is about.
+pub(crate) struct Question {
+    pub(crate) reasons: Vec<Reason>,
+    pub(crate) digest: Option<Digest>,
+    pub(crate) verdict: Option<Verdict>,
+    pub(crate) then: Next,
+}
+
+/// Opens the first gate that the reasons call for, with all of them shown.
+pub(crate) fn ask(turn: &mut Turn, question: Question) {
+    let Question { mut reasons, digest, verdict, then } = question;
+    reasons.sort_by_key(|reason| (reason.kind(), *reason));
+    reasons.dedup();
+    let Some(first) = reasons.first() else { return proceed(turn, then) };
+    let kind = first.kind();
+    reasons.iter().for_each(|reason| turn.because(Rule::Gated(*reason)));
+    let mut gate = Gate {
+        id: turn.next_gate(),
+        kind,
+        reasons,
+        digest,
+        verdict,
+        offers: Vec::new(),
+        opened_at: turn.m.now,
+        expires_at: turn.m.now,
+        then,
+    };
+    let broke = gate.exhausted().any(|account| turn.meter().exhausted(account));
+    let funds = if broke { Funds::Exhausted } else { Funds::Left };
+    gate.offers = kind.offers(funds).to_vec();
+    if turn.m.stopping.is_some() {
+        return park(turn, ParkCause::Stopped, ParkedAt::Gate(gate));
+    }
+    open(turn, gate);
+}
+
+/// Puts a gate before a person, with its whole time to answer.
+pub(crate) fn open(turn: &mut Turn, mut gate: Gate) {
+    gate.expires_at = turn.m.now.after(turn.m.charter.fields().settings.gate_expiry);
+    let id = turn.start(Effect::Ask(gate.clone()));
+    turn.m.position = Position::AtGate(id, gate);
+}
+
+/// Stops safely: nothing runs, nothing is deleted, a person goes on.
+pub(crate) fn park(turn: &mut Turn, cause: ParkCause, at: ParkedAt) {
+    turn.m.stopping = None;
+    turn.because(Rule::Parked);
+    turn.m.position = Position::Parked(cause, at);
+}

@@ -1,0 +1,98 @@
+//! The launch of an agent: what it is told, what it may spend, and the proof that it was paid for.
+
+use alloc::vec::Vec;
+
+use backstop_mode::Paid;
+use backstop_outcome::StatusKind;
+use backstop_vocab::{Attempt, CommitId, Digest, Note, Phase, Signature, Stage, Text, Visit};
+use serde::Serialize;
+
+use crate::{AgentSpec, CheckResult, Role, SessionId};
+
+/// Something an agent must be told besides its task.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Brief {
+    /// What an earlier role found or planned, kept under this digest.
+    Artifact {
+        /// Who left it.
+        from: Role,
+        /// Its content.
+        digest: Digest,
+    },
+    /// The host checks were red before any work.
+    RedBase(Vec<CheckResult>),
+    /// The host checks are red on the work.
+    RedChecks(Vec<CheckResult>),
+    /// A person's words.
+    Note {
+        /// Who.
+        by: Signature,
+        /// What they wrote.
+        note: Note,
+    },
+    /// The attempt before this one was cut off and is taken up again.
+    TakenUp(StatusKind),
+    /// It asked, and the standing answer is: decide, and record the assumption.
+    Decide,
+    /// The moved base contradicts the work.
+    Conflict(Text<2048>),
+}
+
+/// What an attempt may still spend, of each effort account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub struct Allowance {
+    /// Tool calls.
+    pub tool_calls: u64,
+    /// Tokens: uncached input plus output.
+    pub tokens: u64,
+    /// Millionths of a US dollar.
+    pub cost: u64,
+    /// Milliseconds of run time.
+    pub active_ms: u64,
+}
+
+/// What is to be launched.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct Order {
+    /// Who it is.
+    pub role: Role,
+    /// Which agent, and how.
+    pub agent: AgentSpec,
+    /// The lane's phase.
+    pub phase: Phase,
+    /// The stage.
+    pub stage: Stage,
+    /// The visit.
+    pub visit: Visit,
+    /// The attempt.
+    pub attempt: Attempt,
+    /// The commit it starts on.
+    pub start: CommitId,
+    /// The session to take up, where there is one.
+    pub session: Option<SessionId>,
+    /// What it must be told.
+    pub briefs: Vec<Brief>,
+    /// What it may spend.
+    pub allowance: Allowance,
+}
+
+/// A launch that was charged. There is no other way to build one than to hand in the proof of payment.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct Launch {
+    // INVARIANT: built only by `new`, which consumes a `Paid`.
+    order: Order,
+}
+
+impl Launch {
+    #[expect(clippy::needless_pass_by_value, reason = "the proof is used up")]
+    pub(crate) fn new(_paid: Paid, order: Order) -> Self {
+        Self { order }
+    }
+
+    /// What is to be launched.
+    #[must_use]
+    pub const fn order(&self) -> &Order {
+        &self.order
+    }
+}

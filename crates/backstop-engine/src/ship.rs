@@ -1,0 +1,162 @@
+//! Landing verified lanes, and handing the mission's work over.
+
+use alloc::vec::Vec;
+
+use backstop_mode::Settlement;
+use backstop_vocab::{Digest, EffectId, Operator, Stage};
+
+use crate::fact::{BaseMerged, Head, MergeOutcome, ShipOutcome, Shipped};
+use crate::flow::{Question, ask, begin_visit, brief, forget, proceed};
+use crate::mission::{Ended, Next, Position};
+use crate::turn::Turn;
+use crate::{Brief, Effect, Landed, Landing, Lane, Merge, Reason, Refusal, Rule, Shipment};
+
+/// Puts the lane on the mission branch. A tree that nobody cleared does not get here: it is judged again.
+pub(crate) fn land(turn: &mut Turn) {
+    let lane = &turn.m.lane;
+    if lane.cleared != Some(lane.head.tree) {
+        return begin_visit(turn, Stage::Validate);
+    }
+    let landing =
+        Landing { phase: lane.phase, commit: lane.head.commit.clone(), tree: lane.head.tree };
+    turn.work(Effect::Land(landing));
+}
+
+/// The lane is on the mission branch.
+pub(crate) fn landed(turn: &mut Turn, effect: EffectId, tree: Digest) -> Result<(), Refusal> {
+    let landing = match turn.answer(effect)? {
+        Effect::Land(landing) => landing,
+        Effect::Preflight
+        | Effect::Launch(_)
+        | Effect::RunChecks(_)
+        | Effect::Wait(_)
+        | Effect::Ask(_)
+        | Effect::Ship(_)
+        | Effect::MergeBase(_)
+        | Effect::Halt(_) => return Err(Refusal::WrongAnswer(effect)),
+    };
+    if landing.tree != tree {
+        return Err(Refusal::OtherTree { asked: landing.tree, found: tree });
+    }
+    turn.because(Rule::Landed);
+    let Landing { phase, commit, tree } = landing;
+    turn.m.landed.retain(|other| other.phase != phase);
+    turn.m.landed.push(Landed { phase, commit, tree });
+    proceed(turn, Next::AfterLanding);
+    Ok(())
+}
+
+/// The next lane starts where the last one landed; after the last, the mission is to be shipped.
+pub(crate) fn after_landing(turn: &mut Turn) {
+    let phase = turn.m.lane.phase.next();
+    let phases = turn.m.charter.fields().plan.phases().len();
+    if usize::try_from(phase.number()).is_ok_and(|number| number <= phases) {
+        let start = Head { commits: Some(0), ..turn.m.lane.head.clone() };
+        let from = turn.m.charter.fields().from;
+        turn.m.lane = Lane::new(phase, from, start);
+        turn.settle(&Settlement::LaneOpened);
+        turn.because(Rule::LaneOpened);
+        return begin_visit(turn, from);
+    }
+    turn.settle(&Settlement::Moved { from: Stage::Validate, to: Stage::Ship });
+    begin_visit(turn, Stage::Ship);
+}
+
+/// Asks for an approval of exactly the tree on the mission branch.
+pub(crate) fn gate(turn: &mut Turn) {
+    ask_for(turn, Reason::Policy(backstop_mode::Reason::ShipAlways));
+}
+
+fn ask_for(turn: &mut Turn, reason: Reason) {
+    let digest = Some(turn.m.lane.head.tree);
+    let reasons = Vec::from([reason]);
+    ask(turn, Question { reasons, digest, verdict: None, then: Next::ShipGate });
+}
+
+/// Hands over what the operator approved.
+pub(crate) fn ship(turn: &mut Turn, _operator: &Operator, approved: Digest) {
+    let shipment = Shipment {
+        commit: turn.m.lane.head.commit.clone(),
+        tree: approved,
+        base: turn.m.base.commit.clone(),
+        by: turn.m.charter.fields().settings.ship,
+    };
+    turn.work(Effect::Ship(shipment));
+}
+
+/// Sends the mission back to Code of its last lane.
+pub(crate) fn reject(turn: &mut Turn) {
+    turn.settle(&Settlement::ShipRejected);
+    crate::flow::enter(turn, Stage::Code);
+}
+
+/// The ship step is over.
+pub(crate) fn shipped(turn: &mut Turn, shipped: &Shipped) -> Result<(), Refusal> {
+    let shipment = match turn.answer(shipped.effect)? {
+        Effect::Ship(shipment) => shipment,
+        Effect::Preflight
+        | Effect::Launch(_)
+        | Effect::RunChecks(_)
+        | Effect::Wait(_)
+        | Effect::Land(_)
+        | Effect::Ask(_)
+        | Effect::MergeBase(_)
+        | Effect::Halt(_) => return Err(Refusal::WrongAnswer(shipped.effect)),
+    };
+    match &shipped.outcome {
+        ShipOutcome::Done { place } => {
+            turn.because(Rule::Shipped);
+            turn.m.stopping = None;
+            turn.m.position = Position::Ended(Ended::Shipped(place.clone()));
+        }
+        ShipOutcome::Failed { cause: _ } => {
+            turn.because(Rule::ShipFailed);
+            ask_for(turn, Reason::ShipFailed);
+        }
+        ShipOutcome::BaseMoved { now } => {
+            turn.because(Rule::ApprovalVoid);
+            let merge = Merge { base: now.clone(), head: shipment.commit };
+            turn.work(Effect::MergeBase(merge));
+        }
+    }
+    Ok(())
+}
+
+/// The moved base is in the mission branch, or it contradicts the work.
+pub(crate) fn merged(turn: &mut Turn, merged: &BaseMerged) -> Result<(), Refusal> {
+    match turn.answer(merged.effect)? {
+        Effect::MergeBase(_) => {}
+        Effect::Preflight
+        | Effect::Launch(_)
+        | Effect::RunChecks(_)
+        | Effect::Wait(_)
+        | Effect::Land(_)
+        | Effect::Ask(_)
+        | Effect::Ship(_)
+        | Effect::Halt(_) => return Err(Refusal::WrongAnswer(merged.effect)),
+    }
+    match &merged.outcome {
+        MergeOutcome::Merged { base, head } => {
+            turn.because(Rule::BaseMerged);
+            turn.m.base.commit = base.clone();
+            moved(turn, head);
+        }
+        MergeOutcome::Conflict { cause } => {
+            turn.because(Rule::MergeConflict);
+            brief(turn, Brief::Conflict(cause.clone()));
+            ask_for(turn, Reason::MergeConflict);
+        }
+    }
+    Ok(())
+}
+
+/// A new tree is judged again; the same tree only needs a fresh approval.
+fn moved(turn: &mut Turn, head: &Head) {
+    forget(turn);
+    turn.m.lane.head = head.clone();
+    if turn.m.lane.cleared == Some(head.tree) {
+        return proceed(turn, Next::ShipGate);
+    }
+    turn.m.lane.cleared = None;
+    crate::flow::enter(turn, Stage::Validate);
+}
