@@ -1,1 +1,33 @@
-//! Placeholder.
+//! How Backstop speaks to a coding agent: the command line it is started with, what its output means, and how its end
+//! is read.
+//!
+//! - [`Adapter`]: one agent; [`find`] knows them all by name.
+//! - [`Parser`]: bytes in, [`AgentEvent`]s out; [`Transcript`] keeps what matters of them.
+//! - [`classify`]: host facts first, then the agent's own terminal word, then the exit status, else Unknown.
+//!
+//! Deliberately absent: processes, files and clocks (`backstop-runner`), and what policy makes of an ending
+//! (`backstop-outcome`).
+#![deny(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
+mod adapter;
+mod classify;
+mod event;
+mod exec;
+mod lines;
+mod scripted;
+mod transcript;
+
+pub use adapter::{
+    Adapter, CommandLine, Features, Invocation, Parser, Stdin, Support, find, names,
+};
+pub use classify::{Classified, EndedBy, Ending, HostFacts, Rule, SpawnFault, classify};
+pub use event::{AgentEvent, ErrorKind, Notice, Stream, Terminal};
+pub use exec::EXEC_COMMAND;
+pub use lines::Lines;
+pub use scripted::{SCRIPT, Spoken};
+pub use transcript::{Spent, Transcript};

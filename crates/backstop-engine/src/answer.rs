@@ -46,12 +46,19 @@ fn open_gate(turn: &Turn, answer: &Answer) -> Result<Gate, Refusal> {
 fn fits(gate: &Gate, answer: &Answer) -> Result<(), Refusal> {
     let verb = answer.verb;
     if !gate.offers.contains(&verb) {
-        return Err(Refusal::NotOffered { kind: gate.kind, verb, offered: gate.offers.clone() });
+        return Err(Refusal::NotOffered {
+            kind: gate.kind,
+            verb,
+            offered: gate.offers.clone(),
+        });
     }
     covers(gate, answer)?;
     let failed = gate.verdict == Some(Verdict::RepairsNeeded);
     let overrides = verb == Verb::Approve && (failed || gate.kind == GateKind::Preflight);
-    let unexplained = answer.note.as_ref().is_none_or(backstop_vocab::Text::is_blank);
+    let unexplained = answer
+        .note
+        .as_ref()
+        .is_none_or(backstop_vocab::Text::is_blank);
     if unexplained && (overrides || verb == Verb::Reject) {
         return Err(Refusal::NoteNeeded { verb });
     }
@@ -62,9 +69,11 @@ fn fits(gate: &Gate, answer: &Answer) -> Result<(), Refusal> {
 fn covers(gate: &Gate, answer: &Answer) -> Result<(), Refusal> {
     let id = || gate.id.clone();
     match (gate.digest, answer.digest) {
-        (Some(asked), Some(shown)) if asked != shown => {
-            Err(Refusal::StaleDigest { gate: id(), asked, shown })
-        }
+        (Some(asked), Some(shown)) if asked != shown => Err(Refusal::StaleDigest {
+            gate: id(),
+            asked,
+            shown,
+        }),
         (Some(asked), None) if answer.verb == Verb::Approve => {
             Err(Refusal::DigestNeeded { gate: id(), asked })
         }
@@ -78,13 +87,21 @@ fn close(turn: &mut Turn, gate: &Gate, answer: &Answer) {
         turn.m.outstanding.remove(&effect);
     }
     turn.m.stopping = None;
-    turn.m.answered.push((gate.id.clone(), answer.by.clone(), answer.verb));
+    turn.m
+        .answered
+        .push((gate.id.clone(), answer.by.clone(), answer.verb));
     turn.because(Rule::Answered(answer.verb));
 }
 
 fn note(turn: &mut Turn, answer: &Answer) {
     if let Some(note) = answer.note.as_ref().filter(|note| !note.is_blank()) {
-        brief(turn, Brief::Note { by: answer.by.clone(), note: note.clone() });
+        brief(
+            turn,
+            Brief::Note {
+                by: answer.by.clone(),
+                note: note.clone(),
+            },
+        );
     }
 }
 
@@ -132,7 +149,9 @@ fn retry(turn: &mut Turn, gate: Gate) {
 
 fn grant(turn: &mut Turn, gate: Gate, answer: &Answer) -> Result<(), Refusal> {
     let accounts: Vec<_> = if answer.accounts.is_empty() {
-        gate.exhausted().filter(|account| turn.meter().exhausted(*account)).collect()
+        gate.exhausted()
+            .filter(|account| turn.meter().exhausted(*account))
+            .collect()
     } else {
         answer.accounts.clone()
     };

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use backstop_mode::{Account, Settlement, Spend};
-use backstop_outcome::{self as outcome, Action, Interruption, Status, StatusKind};
+use backstop_outcome::{self as outcome, Action, EmptyWork, Evidence, Interruption, Measurement};
+use backstop_outcome::{Post, Status, StatusKind, TreeChange, VisitKind};
 use backstop_vocab::{EffectId, Stage};
 
 use crate::fact::{ArtifactSeen, AttemptEnded, AttemptStarted, Cost, SessionOpened};
@@ -13,23 +14,12 @@ use crate::mission::{Next, ParkCause, ParkedAt, Pending};
 use crate::turn::Turn;
 use crate::{Brief, Effect, OnQuestion, Reason, Refusal, Rule, Wait, WaitCause};
 
-fn launched(effect: Effect, id: EffectId) -> Result<Order, Refusal> {
-    match effect {
-        Effect::Launch(launch) => Ok(launch.order().clone()),
-        Effect::Preflight
-        | Effect::RunChecks(_)
-        | Effect::Wait(_)
-        | Effect::Land(_)
-        | Effect::Ask(_)
-        | Effect::Ship(_)
-        | Effect::MergeBase(_)
-        | Effect::Halt(_) => Err(Refusal::WrongAnswer(id)),
-    }
-}
-
 fn running(turn: &Turn, id: EffectId) -> Result<(), Refusal> {
-    let effect = turn.m.outstanding.get(&id).ok_or(Refusal::NotOutstanding(id))?;
-    launched(effect.clone(), id).map(|_| ())
+    match turn.m.outstanding.get(&id) {
+        Some(Effect::Launch(_)) => Ok(()),
+        Some(_) => Err(Refusal::WrongAnswer(id)),
+        None => Err(Refusal::NotOutstanding(id)),
+    }
 }
 
 /// A process runs: for the journal's readers, and for the probe after a crash.
@@ -49,8 +39,11 @@ pub(crate) fn session(turn: &mut Turn, opened: &SessionOpened) -> Result<(), Ref
 
 /// The attempt is over.
 pub(crate) fn ended(turn: &mut Turn, ended: &AttemptEnded) -> Result<(), Refusal> {
-    let order = launched(turn.answer(ended.effect)?, ended.effect)?;
-    spend(turn, ended, &order);
+    let Effect::Launch(launch) = turn.answer(ended.effect)? else {
+        return Err(Refusal::WrongAnswer(ended.effect));
+    };
+    let order = launch.order();
+    spend(turn, ended, order);
     if let Some(head) = &ended.head {
         turn.m.lane.head = head.clone();
     }
@@ -63,12 +56,16 @@ pub(crate) fn ended(turn: &mut Turn, ended: &AttemptEnded) -> Result<(), Refusal
     let decision = outcome::decide(order.stage, status.kind());
     turn.because(Rule::Outcome(decision.rule));
     match decision.action {
-        Action::Advance => succeed(turn, &order, ended),
+        Action::Advance => succeed(turn, order, ended),
         Action::AutoResume => resume(turn, &status),
         Action::GateInfra => gate_infra(turn, status.kind()),
         Action::GateReview => gate_review(turn, &status),
         Action::Park => {
-            park(turn, ParkCause::Stopped, ParkedAt::Work(Pending(Next::Attempt)));
+            park(
+                turn,
+                ParkCause::Stopped,
+                ParkedAt::Work(Pending(Next::Attempt)),
+            );
         }
     }
     Ok(())
@@ -90,28 +87,29 @@ fn spend(turn: &mut Turn, ended: &AttemptEnded, order: &Order) {
 
 /// The status that the host's evidence leaves standing.
 fn weigh(turn: &Turn, ended: &AttemptEnded) -> Status {
-    let Some(phase) = turn.m.phase() else { return Status::Unknown };
+    let Some(phase) = turn.m.phase() else {
+        return Status::Unknown;
+    };
     let lane = &turn.m.lane;
-    let post = outcome::Post {
+    let post = Post {
         stage: lane.stage,
         kind: phase.kind(),
-        visit: outcome::VisitKind::of(lane.visit()),
-        empty: if phase.allow_empty() { outcome::Empty::Allowed } else { outcome::Empty::Refused },
+        visit: VisitKind::of(lane.visit()),
+        empty: if phase.allow_empty() {
+            EmptyWork::Allowed
+        } else {
+            EmptyWork::Refused
+        },
     };
-    let evidence = outcome::Evidence {
+    let evidence = Evidence {
         tree: match &ended.head {
-            None => outcome::Measurement::Unmeasured,
-            Some(head) if head.tree == lane.entry.tree => {
-                outcome::Measurement::Found(outcome::TreeChange::Unchanged)
-            }
-            Some(_) => outcome::Measurement::Found(outcome::TreeChange::Changed),
+            None => Measurement::Unmeasured,
+            Some(head) if head.tree == lane.entry.tree => Measurement::Found(TreeChange::Unchanged),
+            Some(_) => Measurement::Found(TreeChange::Changed),
         },
-        artifact: match ended.artifact {
-            ArtifactSeen::Unmeasured => outcome::Measurement::Unmeasured,
-            ArtifactSeen::Blank => outcome::Measurement::Found(outcome::Artifact::Blank),
-            ArtifactSeen::Kept(_) => outcome::Measurement::Found(outcome::Artifact::Present),
-        },
-        protected: outcome::Protected::of(ended.protected.len()),
+        artifact: ended.artifact.measured(),
+        protected: Measurement::Found(ended.protected.clone()),
+        ..Evidence::default()
     };
     outcome::with_evidence(&post, ended.status.clone(), &evidence)
 }
@@ -142,12 +140,10 @@ fn keep_session(turn: &mut Turn, ended: &AttemptEnded, kind: StatusKind) {
 fn succeed(turn: &mut Turn, order: &Order, ended: &AttemptEnded) {
     turn.settle(&Settlement::AttemptEndedWithoutFault);
     forget(turn);
-    match (order.stage, &ended.artifact) {
-        (Stage::Define | Stage::Plan, ArtifactSeen::Kept(digest)) => {
-            hand_on(turn, order.role, *digest);
-        }
-        (Stage::Define | Stage::Plan, ArtifactSeen::Unmeasured | ArtifactSeen::Blank)
-        | (Stage::Code | Stage::Validate | Stage::Ship, _) => {}
+    if let (Stage::Define | Stage::Plan, ArtifactSeen::Kept { digest, .. }) =
+        (order.stage, &ended.artifact)
+    {
+        hand_on(turn, order.role, *digest);
     }
     advance(turn);
 }
@@ -174,16 +170,28 @@ fn wait_for_limit(turn: &mut Turn, until: Option<backstop_vocab::Timestamp>) {
     let earlier = turn.meter().used(Account::QuotaWaits);
     turn.settle(&Settlement::QuotaWaited);
     if turn.meter().exhausted(Account::QuotaWaits) {
-        let reasons = [Reason::Exhausted(Account::QuotaWaits), Reason::Ended(StatusKind::RateLimited)];
+        let reasons = [
+            Reason::Exhausted(Account::QuotaWaits),
+            Reason::Ended(StatusKind::RateLimited),
+        ];
         return flow::gate(turn, Vec::from(reasons), Next::Attempt);
     }
     let floor = turn.m.charter.fields().settings.quota_floor;
-    let held = outcome::QuotaLimit { until, floor, waits: earlier };
-    match outcome::quota_wait(&held, turn.m.now, turn.m.jitter()) {
+    match outcome::quota_wait(until, turn.m.now, earlier, turn.m.jitter(), floor) {
         outcome::Wait::Until(moment) => {
-            let cause =
-                if until.is_some() { WaitCause::LimitReset } else { WaitCause::LimitBackoff };
-            wait(turn, Wait { until: moment, cause }, Next::Resume(Account::QuotaWaits));
+            let cause = if until.is_some() {
+                WaitCause::LimitReset
+            } else {
+                WaitCause::LimitBackoff
+            };
+            wait(
+                turn,
+                Wait {
+                    until: moment,
+                    cause,
+                },
+                Next::Resume(Account::QuotaWaits),
+            );
         }
         outcome::Wait::TooFar(_) => {
             flow::gate(turn, Vec::from([Reason::LimitTooFar]), Next::Attempt);
@@ -194,20 +202,26 @@ fn wait_for_limit(turn: &mut Turn, until: Option<backstop_vocab::Timestamp>) {
 /// The fault accounts that have nothing left.
 pub(crate) fn exhausted_by_faults(turn: &Turn) -> impl Iterator<Item = Reason> {
     let accounts = [Account::Infra, Account::InfraTotal];
-    accounts.into_iter().filter(|a| turn.meter().exhausted(*a)).map(Reason::Exhausted)
+    accounts
+        .into_iter()
+        .filter(|a| turn.meter().exhausted(*a))
+        .map(Reason::Exhausted)
 }
 
 fn fault(turn: &mut Turn, by: Option<Interruption>) {
-    let earlier = turn.meter().used(Account::Infra);
     turn.settle(&Settlement::Faulted);
     let reasons: Vec<Reason> = exhausted_by_faults(turn).collect();
     if !reasons.is_empty() {
         return flow::gate(turn, reasons, Next::Attempt);
     }
-    let until = by.map(|by| outcome::interruption_wait(by, earlier, turn.m.now, turn.m.jitter()));
-    match until.filter(|until| *until > turn.m.now) {
+    let (faults, now) = (turn.meter().used(Account::Infra), turn.m.now);
+    let until = by.map(|by| outcome::interruption_wait(by, faults, now, turn.m.jitter()));
+    match until.filter(|until| *until > now) {
         Some(until) => {
-            let pause = Wait { until, cause: WaitCause::FaultBackoff };
+            let pause = Wait {
+                until,
+                cause: WaitCause::FaultBackoff,
+            };
             wait(turn, pause, Next::Resume(Account::Infra));
         }
         None => proceed(turn, Next::Resume(Account::Infra)),
@@ -216,7 +230,9 @@ fn fault(turn: &mut Turn, by: Option<Interruption>) {
 
 fn gate_infra(turn: &mut Turn, kind: StatusKind) {
     turn.settle(&Settlement::Faulted);
-    let reasons = exhausted_by_faults(turn).chain([Reason::Ended(kind)]).collect();
+    let reasons = exhausted_by_faults(turn)
+        .chain([Reason::Ended(kind)])
+        .collect();
     flow::gate(turn, reasons, Next::Attempt);
 }
 
@@ -224,7 +240,9 @@ fn gate_review(turn: &mut Turn, status: &Status) {
     turn.settle(&Settlement::AttemptEndedWithoutFault);
     let mut reasons = Vec::from([Reason::Ended(status.kind())]);
     match status {
-        Status::Asked { .. } if turn.m.charter.fields().settings.on_question == OnQuestion::Decide => {
+        Status::Asked { .. }
+            if turn.m.charter.fields().settings.on_question == OnQuestion::Decide =>
+        {
             return decide_alone(turn);
         }
         Status::OverBudget { account } if turn.meter().exhausted(*account) => {
@@ -256,8 +274,10 @@ fn decide_alone(turn: &mut Turn) {
             proceed(turn, Next::Attempt);
         }
         Err(exhausted) => {
-            let reasons =
-                [Reason::Exhausted(exhausted.account), Reason::Ended(StatusKind::Asked)];
+            let reasons = [
+                Reason::Exhausted(exhausted.account),
+                Reason::Ended(StatusKind::Asked),
+            ];
             flow::gate(turn, Vec::from(reasons), Next::Attempt);
         }
     }

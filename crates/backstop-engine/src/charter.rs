@@ -6,7 +6,9 @@ use core::fmt;
 
 use backstop_mode::{Ceilings, Mode};
 use backstop_plan::{PhaseSpec, Plan};
-use backstop_vocab::{CommitId, Digest, MissionId, PhaseKind, Signature, Span, Stage, Text, Timestamp};
+use backstop_vocab::{
+    CommitId, Digest, MissionId, PhaseKind, Signature, Span, Stage, Text, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 
 /// Who an agent is in a lane.
@@ -233,7 +235,9 @@ pub enum CharterFault {
     #[error("a check has a blank {0}: fill it in or remove the check")]
     BlankCheck(&'static str),
     /// A coding phase that nobody would check.
-    #[error("phase {0} is a coding phase that nothing checks: configure a check, give it `done_when_check`, or open the mission without checks on purpose")]
+    #[error(
+        "phase {0} is a coding phase that nothing checks: configure a check, give it `done_when_check`, or open the mission without checks on purpose"
+    )]
     Unchecked(usize),
     /// An agent without a name.
     #[error("the agent of role `{0}` has no name: name one")]
@@ -281,9 +285,12 @@ fn fault(draft: &CharterDraft) -> Option<CharterFault> {
     if draft.from > Stage::Code {
         return Some(CharterFault::From(draft.from));
     }
-    let nameless = Role::ALL
-        .into_iter()
-        .find(|role| draft.roles.at(role.stage()).is_some_and(|(_, spec)| spec.agent.is_blank()));
+    let nameless = Role::ALL.into_iter().find(|role| {
+        draft
+            .roles
+            .at(role.stage())
+            .is_some_and(|(_, spec)| spec.agent.is_blank())
+    });
     nameless
         .map(CharterFault::NamelessAgent)
         .or_else(|| check_fault(&draft.checks))
@@ -314,7 +321,12 @@ fn unchecked(draft: &CharterDraft) -> Option<usize> {
     }
     let bare =
         |phase: &PhaseSpec| phase.kind() == PhaseKind::Coding && phase.done_when_check().is_none();
-    draft.plan.phases().iter().position(bare).map(|index| index.saturating_add(1))
+    draft
+        .plan
+        .phases()
+        .iter()
+        .position(bare)
+        .map(|index| index.saturating_add(1))
 }
 
 impl TryFrom<CharterDraft> for Charter {

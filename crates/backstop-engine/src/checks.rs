@@ -1,11 +1,10 @@
 //! Validate: the host checks, and what the mode makes of their verdict.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use backstop_mode::{self as mode, Account, Measured, Progress, Settlement, Spend, Verdict};
-use backstop_outcome::{Interruption, interruption_wait};
-use backstop_vocab::{EffectId, Stage};
+use backstop_outcome::fault_wait;
+use backstop_vocab::Stage;
 
 use crate::attempt::exhausted_by_faults;
 use crate::fact::{CheckResult, CheckVerdict, ChecksRan};
@@ -15,7 +14,10 @@ use crate::turn::Turn;
 use crate::{Brief, Check, CheckRun, Effect, Reason, Refusal, Rule, Wait, WaitCause};
 
 fn wanted(turn: &Turn) -> Vec<Check> {
-    turn.m.phase().map(|phase| turn.m.charter.checks(phase)).unwrap_or_default()
+    turn.m
+        .phase()
+        .map(|phase| turn.m.charter.checks(phase))
+        .unwrap_or_default()
 }
 
 /// Runs the checks of the present lane on its head; with nothing to check, the visit is clean.
@@ -26,40 +28,46 @@ pub(crate) fn begin(turn: &mut Turn) {
         return clean(turn);
     }
     let lane = &turn.m.lane;
-    let run =
-        CheckRun { phase: lane.phase, commit: lane.head.commit.clone(), tree: lane.head.tree };
+    let run = CheckRun {
+        phase: lane.phase,
+        commit: lane.head.commit.clone(),
+        tree: lane.head.tree,
+    };
     turn.work(Effect::RunChecks(run));
-}
-
-fn asked(turn: &mut Turn, id: EffectId) -> Result<CheckRun, Refusal> {
-    match turn.answer(id)? {
-        Effect::RunChecks(run) => Ok(run),
-        Effect::Preflight
-        | Effect::Launch(_)
-        | Effect::Wait(_)
-        | Effect::Land(_)
-        | Effect::Ask(_)
-        | Effect::Ship(_)
-        | Effect::MergeBase(_)
-        | Effect::Halt(_) => Err(Refusal::WrongAnswer(id)),
-    }
 }
 
 /// The checks are over.
 pub(crate) fn ran(turn: &mut Turn, ran: &ChecksRan) -> Result<(), Refusal> {
-    let run = asked(turn, ran.effect)?;
+    let Effect::RunChecks(run) = turn.answer(ran.effect)? else {
+        return Err(Refusal::WrongAnswer(ran.effect));
+    };
     if run.tree != ran.tree {
-        return Err(Refusal::OtherTree { asked: run.tree, found: ran.tree });
+        return Err(Refusal::OtherTree {
+            asked: run.tree,
+            found: ran.tree,
+        });
     }
     same_checks(turn, &ran.results)?;
-    let active_ms = ran.results.iter().fold(0_u64, |sum, r| sum.saturating_add(r.active_ms));
-    turn.settle(&Settlement::Spent(Spend { active_ms, ..Spend::default() }));
+    let active_ms = ran
+        .results
+        .iter()
+        .fold(0_u64, |sum, r| sum.saturating_add(r.active_ms));
+    turn.settle(&Settlement::Spent(Spend {
+        active_ms,
+        ..Spend::default()
+    }));
     turn.m.lane.checks.clone_from(&ran.results);
     let red = |r: &&CheckResult| {
-        matches!(r.verdict, CheckVerdict::Failed { .. } | CheckVerdict::TimedOut)
+        matches!(
+            r.verdict,
+            CheckVerdict::Failed { .. } | CheckVerdict::TimedOut
+        )
     };
     let failed: Vec<CheckResult> = ran.results.iter().filter(red).cloned().collect();
-    let unrun = ran.results.iter().any(|r| matches!(r.verdict, CheckVerdict::NotRun { .. }));
+    let unrun = ran
+        .results
+        .iter()
+        .any(|r| matches!(r.verdict, CheckVerdict::NotRun { .. }));
     match (failed.is_empty(), unrun) {
         (false, _) => repairs_needed(turn, failed),
         (true, true) => not_run(turn),
@@ -74,7 +82,11 @@ pub(crate) fn ran(turn: &mut Turn, ran: &ChecksRan) -> Result<(), Refusal> {
 /// A check that is missing from the results was not passed.
 fn same_checks(turn: &Turn, results: &[CheckResult]) -> Result<(), Refusal> {
     let wanted = wanted(turn);
-    if wanted.iter().map(|check| &check.name).eq(results.iter().map(|result| &result.name)) {
+    if wanted
+        .iter()
+        .map(|check| &check.name)
+        .eq(results.iter().map(|result| &result.name))
+    {
         return Ok(());
     }
     let names: Vec<&str> = wanted.iter().map(|check| check.name.as_str()).collect();
@@ -83,18 +95,32 @@ fn same_checks(turn: &Turn, results: &[CheckResult]) -> Result<(), Refusal> {
 
 fn not_run(turn: &mut Turn) {
     if turn.m.stopping.is_some() {
-        return park(turn, ParkCause::Stopped, ParkedAt::Work(Pending(Next::Checks)));
+        return park(
+            turn,
+            ParkCause::Stopped,
+            ParkedAt::Work(Pending(Next::Checks)),
+        );
     }
     turn.because(Rule::CheckNotRun);
-    let earlier = turn.meter().used(Account::Infra);
     turn.settle(&Settlement::Faulted);
     let exhausted: Vec<Reason> = exhausted_by_faults(turn).collect();
     if !exhausted.is_empty() {
         let reasons = exhausted.into_iter().chain([Reason::CheckNotRun]).collect();
         return flow::gate(turn, reasons, Next::Checks);
     }
-    let until = interruption_wait(Interruption::Network, earlier, turn.m.now, turn.m.jitter());
-    wait(turn, Wait { until, cause: WaitCause::CheckBackoff }, Next::Checks);
+    let until = fault_wait(
+        turn.meter().used(Account::Infra),
+        turn.m.now,
+        turn.m.jitter(),
+    );
+    wait(
+        turn,
+        Wait {
+            until,
+            cause: WaitCause::CheckBackoff,
+        },
+        Next::Checks,
+    );
 }
 
 /// The tree may land, if the mode does not want a person to ratify it.
@@ -105,7 +131,10 @@ fn clean(turn: &mut Turn) {
 
 fn repairs_needed(turn: &mut Turn, failed: Vec<CheckResult>) {
     let head = &turn.m.lane.head;
-    let now = Measured { commits: head.commits, tree: Some(head.tree) };
+    let now = Measured {
+        commits: head.commits,
+        tree: Some(head.tree),
+    };
     let (baseline, progress) = turn.m.lane.baseline.judge(now);
     turn.m.lane.baseline = baseline;
     turn.because(match progress {
@@ -128,7 +157,15 @@ fn judge(turn: &mut Turn, verdict: Verdict) {
         mode::Next::Gate(reasons) => {
             let reasons = reasons.iter().map(Reason::Policy).collect();
             let digest = Some(turn.m.lane.head.tree);
-            ask(turn, Question { reasons, digest, verdict: Some(verdict), then: Next::Land });
+            ask(
+                turn,
+                Question {
+                    reasons,
+                    digest,
+                    verdict: Some(verdict),
+                    then: Next::Land,
+                },
+            );
         }
     }
 }

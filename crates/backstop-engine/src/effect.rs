@@ -41,7 +41,7 @@ pub struct CheckRun {
 }
 
 /// Why a mission waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitCause {
     /// A provider's limit, until the reset that it named.

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use backstop_mode::Account;
-use backstop_outcome::Status;
+use backstop_outcome::{Artifact, Measurement, Status, TouchedPath};
 use backstop_vocab::{CommitId, Digest, EffectId, GateId, Note, Signature, Text, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -198,8 +198,24 @@ pub enum ArtifactSeen {
     Unmeasured,
     /// There is none, or it is blank.
     Blank,
-    /// Its content, kept by the host under this digest.
-    Kept(Digest),
+    /// There is one.
+    Kept {
+        /// Its content, kept by the host.
+        digest: Digest,
+        /// What it is.
+        form: Artifact,
+    },
+}
+
+impl ArtifactSeen {
+    /// As the outcome policy weighs it.
+    pub(crate) const fn measured(&self) -> Measurement<Artifact> {
+        match self {
+            Self::Unmeasured => Measurement::Unmeasured,
+            Self::Blank => Measurement::Found(Artifact::Missing),
+            Self::Kept { digest: _, form } => Measurement::Found(*form),
+        }
+    }
 }
 
 /// An attempt is over.
@@ -219,7 +235,7 @@ pub struct AttemptEnded {
     /// What it left to read.
     pub artifact: ArtifactSeen,
     /// Protected paths that it changed.
-    pub protected: Vec<Text<512>>,
+    pub protected: Vec<TouchedPath>,
     /// Its transcript, kept by the host under this digest.
     pub transcript: Option<Digest>,
     /// The end of what it said, for a reader; decides nothing.

@@ -14,8 +14,12 @@ use crate::{Allowance, Brief, Effect, Gate, Launch, Reason, Role, Rule, Wait};
 use crate::{checks, preflight, ship};
 
 /// The accounts without which no agent is launched, besides the one that pays for the launch.
-const EFFORT: [Account; 4] =
-    [Account::ToolCalls, Account::Tokens, Account::Cost, Account::ActiveTime];
+const EFFORT: [Account; 4] = [
+    Account::ToolCalls,
+    Account::Tokens,
+    Account::Cost,
+    Account::ActiveTime,
+];
 
 /// Goes on with `next`, or parks with it when a stop was asked for.
 pub(crate) fn proceed(turn: &mut Turn, next: Next) {
@@ -37,7 +41,10 @@ pub(crate) fn proceed(turn: &mut Turn, next: Next) {
 
 /// Enters a stage: a new visit. A stage without a role is passed through.
 pub(crate) fn enter(turn: &mut Turn, stage: Stage) {
-    turn.settle(&Settlement::Moved { from: turn.m.lane.stage, to: stage });
+    turn.settle(&Settlement::Moved {
+        from: turn.m.lane.stage,
+        to: stage,
+    });
     begin_visit(turn, stage);
 }
 
@@ -162,7 +169,15 @@ fn begin_wait(turn: &mut Turn, wait: Wait, then: Next) {
 
 /// Opens a gate without a digest.
 pub(crate) fn gate(turn: &mut Turn, reasons: Vec<Reason>, then: Next) {
-    ask(turn, Question { reasons, digest: None, verdict: None, then });
+    ask(
+        turn,
+        Question {
+            reasons,
+            digest: None,
+            verdict: None,
+            then,
+        },
+    );
 }
 
 /// What a gate is about.
@@ -175,12 +190,21 @@ pub(crate) struct Question {
 
 /// Opens the first gate that the reasons call for, with all of them shown.
 pub(crate) fn ask(turn: &mut Turn, question: Question) {
-    let Question { mut reasons, digest, verdict, then } = question;
+    let Question {
+        mut reasons,
+        digest,
+        verdict,
+        then,
+    } = question;
     reasons.sort_by_key(|reason| (reason.kind(), *reason));
     reasons.dedup();
-    let Some(first) = reasons.first() else { return proceed(turn, then) };
+    let Some(first) = reasons.first() else {
+        return proceed(turn, then);
+    };
     let kind = first.kind();
-    reasons.iter().for_each(|reason| turn.because(Rule::Gated(*reason)));
+    for reason in &reasons {
+        turn.because(Rule::Gated(*reason));
+    }
     let mut gate = Gate {
         id: turn.next_gate(),
         kind,
@@ -192,7 +216,9 @@ pub(crate) fn ask(turn: &mut Turn, question: Question) {
         expires_at: turn.m.now,
         then,
     };
-    let broke = gate.exhausted().any(|account| turn.meter().exhausted(account));
+    let broke = gate
+        .exhausted()
+        .any(|account| turn.meter().exhausted(account));
     let funds = if broke { Funds::Exhausted } else { Funds::Left };
     gate.offers = kind.offers(funds).to_vec();
     if turn.m.stopping.is_some() {
@@ -203,7 +229,10 @@ pub(crate) fn ask(turn: &mut Turn, question: Question) {
 
 /// Puts a gate before a person, with its whole time to answer.
 pub(crate) fn open(turn: &mut Turn, mut gate: Gate) {
-    gate.expires_at = turn.m.now.after(turn.m.charter.fields().settings.gate_expiry);
+    gate.expires_at = turn
+        .m
+        .now
+        .after(turn.m.charter.fields().settings.gate_expiry);
     let id = turn.start(Effect::Ask(gate.clone()));
     turn.m.position = Position::AtGate(id, gate);
 }

@@ -115,8 +115,13 @@ pub enum Verb {
 
 impl Verb {
     /// All answers.
-    pub const ALL: [Self; 5] =
-        [Self::Approve, Self::Reject, Self::Retry, Self::Grant, Self::Abort];
+    pub const ALL: [Self; 5] = [
+        Self::Approve,
+        Self::Reject,
+        Self::Retry,
+        Self::Grant,
+        Self::Abort,
+    ];
 
     /// The name on the wire and on the command line.
     #[must_use]
@@ -147,7 +152,11 @@ impl FromStr for Verb {
 
 /// Several answers, for a message.
 pub(crate) fn list(verbs: &[Verb]) -> String {
-    verbs.iter().map(|verb| verb.name()).collect::<Vec<_>>().join(", ")
+    verbs
+        .iter()
+        .map(|verb| verb.name())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Why a gate opened.

@@ -62,12 +62,18 @@ impl Lane {
     /// The present visit of the present stage.
     #[must_use]
     pub fn visit(&self) -> Visit {
-        self.visits.get(&self.stage).copied().unwrap_or(Visit::FIRST)
+        self.visits
+            .get(&self.stage)
+            .copied()
+            .unwrap_or(Visit::FIRST)
     }
 
     /// Enters `stage` once more.
     pub(crate) fn enter(&mut self, stage: Stage) {
-        let visit = self.visits.get(&stage).map_or(Visit::FIRST, |last| last.next());
+        let visit = self
+            .visits
+            .get(&stage)
+            .map_or(Visit::FIRST, |last| last.next());
         self.visits.insert(stage, visit);
         self.stage = stage;
         self.attempt = None;

@@ -85,7 +85,6 @@ pub struct Launch {
 }
 
 impl Launch {
-    #[expect(clippy::needless_pass_by_value, reason = "the proof is used up")]
     pub(crate) fn new(_paid: Paid, order: Order) -> Self {
         Self { order }
     }

@@ -35,16 +35,24 @@ mod rule;
 mod ship;
 mod turn;
 
-pub use charter::{AgentSpec, Base, Charter, CharterDraft, CharterFault, Check, Checked, OnQuestion};
-pub use charter::{Role, Roles, Settings, ShipBy};
+pub use charter::{
+    AgentSpec, Base, Charter, CharterDraft, CharterFault, Check, Checked, OnQuestion,
+};
+pub use charter::{GreenBase, Role, Roles, Settings, ShipBy};
 pub use effect::{CheckRun, Effect, Landing, Merge, Shipment, Wait, WaitCause};
-pub use fact::{Answer, ArtifactSeen, AttemptEnded, AttemptStarted, BaseMerged, CheckResult, CheckVerdict};
-pub use fact::{ChecksRan, Cost, Event, Fact, Head, MergeOutcome, Point, PointVerdict, PreflightRan};
+pub use fact::{
+    Answer, ArtifactSeen, AttemptEnded, AttemptStarted, BaseMerged, CheckResult, CheckVerdict,
+};
+pub use fact::{
+    ChecksRan, Cost, Event, Fact, Head, MergeOutcome, Point, PointVerdict, PreflightRan,
+};
 pub use fact::{ProcessRef, SessionId, SessionOpened, ShipOutcome, Shipped, Usage};
-pub use gate::{Gate, GateKind, Reason, Verb, Verbs};
-pub use lane::{Lane, Landed};
-pub use launch::{Allowance, Brief, Launch};
-pub use mission::{Ended, Mission, Position, ReplayError, Transition};
+pub use gate::{Funds, Gate, GateKind, Reason, Verb};
+pub use lane::{Landed, Lane};
+pub use launch::{Allowance, Brief, Launch, Order};
+pub use mission::{
+    Ended, Mission, ParkCause, ParkedAt, Pending, Position, ReplayError, Transition,
+};
 pub use refusal::Refusal;
 pub use rule::Rule;
 

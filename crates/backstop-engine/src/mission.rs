@@ -11,7 +11,9 @@ use backstop_vocab::{Digest, EffectId, GateId, Signature, Stage, Timestamp};
 use serde::Serialize;
 
 use crate::turn::Turn;
-use crate::{Base, Charter, Effect, Event, Fact, Gate, Head, Landed, Lane, Refusal, Rule, Verb, Wait};
+use crate::{
+    Base, Charter, Effect, Event, Fact, Gate, Head, Landed, Lane, Refusal, Rule, Verb, Wait,
+};
 use crate::{answer, attempt, checks, operator, preflight, ship};
 
 /// What is done when a wait ends, a gate lets go, or a parked mission goes on.
@@ -134,10 +136,14 @@ impl Mission {
     pub fn open(charter: Charter) -> Transition {
         let fields = charter.fields();
         let (base, now) = (fields.base.clone(), fields.opened_at);
-        let head = Head { commit: base.commit.clone(), tree: base.tree, commits: Some(0) };
+        let head = Head {
+            commit: base.commit.clone(),
+            tree: base.tree,
+            commits: Some(0),
+        };
         let mission = Self {
             mode: fields.mode,
-            meter: Meter::new(fields.ceilings.clone()),
+            meter: Meter::new(fields.ceilings),
             now,
             lane: Lane::new(backstop_vocab::Phase::FIRST, fields.from, head),
             base,
@@ -180,9 +186,11 @@ impl Mission {
             Fact::GateExpired { gate } => operator::expired(&mut turn, gate),
             Fact::StopRequested { by } => operator::stop(&mut turn, by),
             Fact::Resumed { by: _ } => operator::resumed(&mut turn),
-            Fact::Tightened { account, ceiling, by: _ } => {
-                operator::tightened(&mut turn, *account, *ceiling)
-            }
+            Fact::Tightened {
+                account,
+                ceiling,
+                by: _,
+            } => operator::tightened(&mut turn, *account, *ceiling),
             Fact::Supervised { by: _ } => operator::supervised(&mut turn),
         }?;
         Ok(turn.finish())
@@ -197,12 +205,15 @@ impl Mission {
         events: impl IntoIterator<Item = Event>,
     ) -> Result<Self, ReplayError> {
         let opened = Self::open(charter).mission;
-        events.into_iter().enumerate().try_fold(opened, |mission, (index, event)| {
-            let moved = mission.decide(&event);
-            moved
-                .map(|transition| transition.mission)
-                .map_err(|refusal| ReplayError { index, refusal })
-        })
+        events
+            .into_iter()
+            .enumerate()
+            .try_fold(opened, |mission, (index, event)| {
+                let moved = mission.decide(&event);
+                moved
+                    .map(|transition| transition.mission)
+                    .map_err(|refusal| ReplayError { index, refusal })
+            })
     }
 
     /// What was started and not answered: all that must be probed or done again after a crash.
@@ -225,7 +236,9 @@ impl Mission {
     pub fn due(&self) -> Option<Fact> {
         match &self.position {
             Position::Waiting(effect, ..) => Some(Fact::WaitEnded { effect: *effect }),
-            Position::AtGate(_, gate) => Some(Fact::GateExpired { gate: gate.id.clone() }),
+            Position::AtGate(_, gate) => Some(Fact::GateExpired {
+                gate: gate.id.clone(),
+            }),
             Position::Busy(_) | Position::Parked(..) | Position::Ended(_) => None,
         }
     }
@@ -243,7 +256,6 @@ impl Mission {
     }
 
     /// What has been spent.
-    #[must_use]
     pub const fn meter(&self) -> &Meter {
         &self.meter
     }
@@ -311,8 +323,7 @@ impl Mission {
     /// The phase of the present lane.
     #[must_use]
     pub fn phase(&self) -> Option<&PhaseSpec> {
-        let index = usize::try_from(self.lane.phase.number()).ok()?.checked_sub(1)?;
-        self.charter.fields().plan.phases().get(index)
+        self.charter.fields().plan.phase(self.lane.phase)
     }
 
     /// The stage it is in, in a word; Ship once every lane has landed.
@@ -334,6 +345,9 @@ const fn mix(seed: u64, n: u64) -> u64 {
 
 impl Mission {
     pub(crate) fn jitter(&self) -> u64 {
-        mix(self.charter.fields().settings.seed, self.next_effect.number())
+        mix(
+            self.charter.fields().settings.seed,
+            self.next_effect.number(),
+        )
     }
 }

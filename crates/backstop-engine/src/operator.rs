@@ -31,7 +31,10 @@ pub(crate) fn expired(turn: &mut Turn, gate: &GateId) -> Result<(), Refusal> {
         return Err(Refusal::NoGate);
     };
     if open.id != *gate {
-        return Err(Refusal::OtherGate { asked: gate.clone(), open: open.id });
+        return Err(Refusal::OtherGate {
+            asked: gate.clone(),
+            open: open.id,
+        });
     }
     if turn.m.now < open.expires_at {
         return Err(Refusal::NotDue(open.expires_at));
@@ -59,7 +62,11 @@ pub(crate) fn stop(turn: &mut Turn, by: &Signature) -> Result<(), Refusal> {
             turn.answer(effect)?;
             turn.because(Rule::StopRequested);
             let rest = crate::mission::Next::Wait(wait, alloc::boxed::Box::new(then.0));
-            park(turn, ParkCause::Stopped, ParkedAt::Work(crate::mission::Pending(rest)));
+            park(
+                turn,
+                ParkCause::Stopped,
+                ParkedAt::Work(crate::mission::Pending(rest)),
+            );
         }
         Position::AtGate(effect, gate) => {
             turn.answer(effect)?;

@@ -3,7 +3,6 @@
 use alloc::vec::Vec;
 
 use backstop_mode::{Account, Settlement};
-use backstop_vocab::EffectId;
 
 use crate::fact::{CheckResult, CheckVerdict, PointVerdict, PreflightRan};
 use crate::flow::{self, begin_visit, brief};
@@ -18,13 +17,22 @@ pub(crate) fn begin(turn: &mut Turn) {
 
 /// Begins the first lane, or asks.
 pub(crate) fn ran(turn: &mut Turn, ran: &PreflightRan) -> Result<(), Refusal> {
-    take(turn, ran.effect)?;
-    let red: Vec<CheckResult> =
-        ran.base_checks.iter().filter(|r| r.verdict != CheckVerdict::Passed).cloned().collect();
+    let Effect::Preflight = turn.answer(ran.effect)? else {
+        return Err(Refusal::WrongAnswer(ran.effect));
+    };
+    let red: Vec<CheckResult> = ran
+        .base_checks
+        .iter()
+        .filter(|r| r.verdict != CheckVerdict::Passed)
+        .cloned()
+        .collect();
     if !red.is_empty() {
         brief(turn, Brief::RedBase(red));
     }
-    let failed = ran.points.iter().any(|point| matches!(point.verdict, PointVerdict::Failed(_)));
+    let failed = ran
+        .points
+        .iter()
+        .any(|point| matches!(point.verdict, PointVerdict::Failed(_)));
     if failed || ran.points.is_empty() {
         refuse(turn);
     } else {
@@ -32,20 +40,6 @@ pub(crate) fn ran(turn: &mut Turn, ran: &PreflightRan) -> Result<(), Refusal> {
         cleared(turn);
     }
     Ok(())
-}
-
-fn take(turn: &mut Turn, effect: EffectId) -> Result<(), Refusal> {
-    match turn.answer(effect)? {
-        Effect::Preflight => Ok(()),
-        Effect::Launch(_)
-        | Effect::RunChecks(_)
-        | Effect::Wait(_)
-        | Effect::Land(_)
-        | Effect::Ask(_)
-        | Effect::Ship(_)
-        | Effect::MergeBase(_)
-        | Effect::Halt(_) => Err(Refusal::WrongAnswer(effect)),
-    }
 }
 
 fn refuse(turn: &mut Turn) {

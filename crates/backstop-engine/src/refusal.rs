@@ -43,7 +43,9 @@ pub enum Refusal {
     #[error("no gate is open, so there is nothing to answer")]
     NoGate,
     /// Another gate is open.
-    #[error("gate `{asked}` is not open; the open gate is `{open}`: look at it with `backstop gate show {open}`")]
+    #[error(
+        "gate `{asked}` is not open; the open gate is `{open}`: look at it with `backstop gate show {open}`"
+    )]
     OtherGate {
         /// The gate in the answer.
         asked: GateId,
@@ -61,7 +63,9 @@ pub enum Refusal {
         verb: Verb,
     },
     /// The answer covers another digest than the gate.
-    #[error("the answer covers `{shown}`, but gate `{gate}` is about `{asked}`: look at it again with `backstop gate show {gate}`")]
+    #[error(
+        "the answer covers `{shown}`, but gate `{gate}` is about `{asked}`: look at it again with `backstop gate show {gate}`"
+    )]
     StaleDigest {
         /// The gate.
         gate: GateId,

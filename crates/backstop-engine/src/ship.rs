@@ -17,31 +17,37 @@ pub(crate) fn land(turn: &mut Turn) {
     if lane.cleared != Some(lane.head.tree) {
         return begin_visit(turn, Stage::Validate);
     }
-    let landing =
-        Landing { phase: lane.phase, commit: lane.head.commit.clone(), tree: lane.head.tree };
+    let landing = Landing {
+        phase: lane.phase,
+        commit: lane.head.commit.clone(),
+        tree: lane.head.tree,
+    };
     turn.work(Effect::Land(landing));
 }
 
 /// The lane is on the mission branch.
 pub(crate) fn landed(turn: &mut Turn, effect: EffectId, tree: Digest) -> Result<(), Refusal> {
-    let landing = match turn.answer(effect)? {
-        Effect::Land(landing) => landing,
-        Effect::Preflight
-        | Effect::Launch(_)
-        | Effect::RunChecks(_)
-        | Effect::Wait(_)
-        | Effect::Ask(_)
-        | Effect::Ship(_)
-        | Effect::MergeBase(_)
-        | Effect::Halt(_) => return Err(Refusal::WrongAnswer(effect)),
+    let Effect::Land(landing) = turn.answer(effect)? else {
+        return Err(Refusal::WrongAnswer(effect));
     };
     if landing.tree != tree {
-        return Err(Refusal::OtherTree { asked: landing.tree, found: tree });
+        return Err(Refusal::OtherTree {
+            asked: landing.tree,
+            found: tree,
+        });
     }
     turn.because(Rule::Landed);
-    let Landing { phase, commit, tree } = landing;
+    let Landing {
+        phase,
+        commit,
+        tree,
+    } = landing;
     turn.m.landed.retain(|other| other.phase != phase);
-    turn.m.landed.push(Landed { phase, commit, tree });
+    turn.m.landed.push(Landed {
+        phase,
+        commit,
+        tree,
+    });
     proceed(turn, Next::AfterLanding);
     Ok(())
 }
@@ -51,14 +57,20 @@ pub(crate) fn after_landing(turn: &mut Turn) {
     let phase = turn.m.lane.phase.next();
     let phases = turn.m.charter.fields().plan.phases().len();
     if usize::try_from(phase.number()).is_ok_and(|number| number <= phases) {
-        let start = Head { commits: Some(0), ..turn.m.lane.head.clone() };
+        let start = Head {
+            commits: Some(0),
+            ..turn.m.lane.head.clone()
+        };
         let from = turn.m.charter.fields().from;
         turn.m.lane = Lane::new(phase, from, start);
         turn.settle(&Settlement::LaneOpened);
         turn.because(Rule::LaneOpened);
         return begin_visit(turn, from);
     }
-    turn.settle(&Settlement::Moved { from: Stage::Validate, to: Stage::Ship });
+    turn.settle(&Settlement::Moved {
+        from: Stage::Validate,
+        to: Stage::Ship,
+    });
     begin_visit(turn, Stage::Ship);
 }
 
@@ -70,7 +82,15 @@ pub(crate) fn gate(turn: &mut Turn) {
 fn ask_for(turn: &mut Turn, reason: Reason) {
     let digest = Some(turn.m.lane.head.tree);
     let reasons = Vec::from([reason]);
-    ask(turn, Question { reasons, digest, verdict: None, then: Next::ShipGate });
+    ask(
+        turn,
+        Question {
+            reasons,
+            digest,
+            verdict: None,
+            then: Next::ShipGate,
+        },
+    );
 }
 
 /// Hands over what the operator approved.
@@ -92,16 +112,8 @@ pub(crate) fn reject(turn: &mut Turn) {
 
 /// The ship step is over.
 pub(crate) fn shipped(turn: &mut Turn, shipped: &Shipped) -> Result<(), Refusal> {
-    let shipment = match turn.answer(shipped.effect)? {
-        Effect::Ship(shipment) => shipment,
-        Effect::Preflight
-        | Effect::Launch(_)
-        | Effect::RunChecks(_)
-        | Effect::Wait(_)
-        | Effect::Land(_)
-        | Effect::Ask(_)
-        | Effect::MergeBase(_)
-        | Effect::Halt(_) => return Err(Refusal::WrongAnswer(shipped.effect)),
+    let Effect::Ship(shipment) = turn.answer(shipped.effect)? else {
+        return Err(Refusal::WrongAnswer(shipped.effect));
     };
     match &shipped.outcome {
         ShipOutcome::Done { place } => {
@@ -115,7 +127,10 @@ pub(crate) fn shipped(turn: &mut Turn, shipped: &Shipped) -> Result<(), Refusal>
         }
         ShipOutcome::BaseMoved { now } => {
             turn.because(Rule::ApprovalVoid);
-            let merge = Merge { base: now.clone(), head: shipment.commit };
+            let merge = Merge {
+                base: now.clone(),
+                head: shipment.commit,
+            };
             turn.work(Effect::MergeBase(merge));
         }
     }
@@ -124,17 +139,9 @@ pub(crate) fn shipped(turn: &mut Turn, shipped: &Shipped) -> Result<(), Refusal>
 
 /// The moved base is in the mission branch, or it contradicts the work.
 pub(crate) fn merged(turn: &mut Turn, merged: &BaseMerged) -> Result<(), Refusal> {
-    match turn.answer(merged.effect)? {
-        Effect::MergeBase(_) => {}
-        Effect::Preflight
-        | Effect::Launch(_)
-        | Effect::RunChecks(_)
-        | Effect::Wait(_)
-        | Effect::Land(_)
-        | Effect::Ask(_)
-        | Effect::Ship(_)
-        | Effect::Halt(_) => return Err(Refusal::WrongAnswer(merged.effect)),
-    }
+    let Effect::MergeBase(_) = turn.answer(merged.effect)? else {
+        return Err(Refusal::WrongAnswer(merged.effect));
+    };
     match &merged.outcome {
         MergeOutcome::Merged { base, head } => {
             turn.because(Rule::BaseMerged);

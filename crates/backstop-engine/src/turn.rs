@@ -20,7 +20,11 @@ impl Turn {
     pub(crate) fn of(mission: &Mission, at: Timestamp) -> Self {
         let mut m = mission.clone();
         m.now = m.now.max(at);
-        Self { m, effects: Vec::new(), because: Vec::new() }
+        Self {
+            m,
+            effects: Vec::new(),
+            because: Vec::new(),
+        }
     }
 
     pub(crate) fn because(&mut self, rule: Rule) {
@@ -52,8 +56,14 @@ impl Turn {
 
     /// Takes the answered effect off the books, together with a halt of it.
     pub(crate) fn answer(&mut self, id: EffectId) -> Result<Effect, Refusal> {
-        let effect = self.m.outstanding.remove(&id).ok_or(Refusal::NotOutstanding(id))?;
-        self.m.outstanding.retain(|_, other| *other != Effect::Halt(id));
+        let effect = self
+            .m
+            .outstanding
+            .remove(&id)
+            .ok_or(Refusal::NotOutstanding(id))?;
+        self.m
+            .outstanding
+            .retain(|_, other| *other != Effect::Halt(id));
         Ok(effect)
     }
 
@@ -63,6 +73,10 @@ impl Turn {
     }
 
     pub(crate) fn finish(self) -> Transition {
-        Transition { mission: self.m, effects: self.effects, because: self.because }
+        Transition {
+            mission: self.m,
+            effects: self.effects,
+            because: self.because,
+        }
     }
 }

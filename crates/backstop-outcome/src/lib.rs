@@ -32,6 +32,8 @@ mod status;
 mod table;
 mod wait;
 
+/// The account that [`Status::OverBudget`] names.
+pub use backstop_mode::Account;
 pub use evidence::{
     Artifact, EmptyWork, Evidence, HostWork, Measurement, Post, Ruling, TouchedPath, TreeChange,
     VisitKind, with_evidence,
