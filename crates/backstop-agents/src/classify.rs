@@ -214,6 +214,7 @@ fn by_exit(features: Features, ending: Ending) -> Decided {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::AgentEvent;
 
     const SAYS: Features = Features {
         resume: Support::Yes,
@@ -235,10 +236,13 @@ mod tests {
     }
 
     fn said(terminal: Terminal) -> Transcript {
-        Transcript {
-            terminal: Some(terminal),
-            ..Transcript::default()
-        }
+        heard(AgentEvent::Ended(terminal))
+    }
+
+    fn heard(event: AgentEvent) -> Transcript {
+        let mut transcript = Transcript::default();
+        transcript.take(event);
+        transcript
     }
 
     fn status(features: Features, transcript: &Transcript, facts: HostFacts) -> Status {
@@ -316,10 +320,7 @@ mod tests {
 
     #[test]
     fn going_quiet_after_a_limit_notice_is_the_limit() {
-        let waiting = Transcript {
-            notice: Some(Notice::Limited(None)),
-            ..Transcript::default()
-        };
+        let waiting = heard(AgentEvent::Notice(Notice::Limited(None)));
         let facts = host(Ending::Signalled(SIGTERM), EndedBy::Idle);
         assert_eq!(
             status(SAYS, &waiting, facts),
