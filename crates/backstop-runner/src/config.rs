@@ -1,0 +1,184 @@
+//! `backstop.toml`: what an operator sets for a repository or for themselves. Unknown keys are errors.
+//!
+//! A repository's file is read first, then the operator's own for what the first leaves out; command-line flags are
+//! laid over both by the caller. Nothing is read from a workspace: an agent that edits its copy changes nothing.
+
+mod error;
+mod file;
+mod units;
+
+pub use error::ConfigError;
+pub use file::{
+    AgentTable, AutoTable, CheckTable, File, GateTable, LimitTable, PreflightTable, RoleTable,
+    RoleTables, ShipTable, WorkspaceTable,
+};
+pub use units::{Duration, Usd, micro_usd};
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use backstop_engine::mode::{Account, Ceilings};
+
+/// The name of the file at the root of a repository.
+pub const FILE_NAME: &str = "backstop.toml";
+
+/// Reads the file at `path`; none where there is none.
+///
+/// # Errors
+/// When it cannot be read, or says something that Backstop does not know.
+pub fn read(path: &Path) -> Result<Option<File>, ConfigError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => parse(path, &text).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(ConfigError::unreadable(path, &error)),
+    }
+}
+
+/// The operator's own file: `$XDG_CONFIG_HOME/backstop/config.toml`, else under `~/.config`.
+#[must_use]
+pub fn own_path() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let home = set("XDG_CONFIG_HOME").map(PathBuf::from);
+    let home = home.or_else(|| set("HOME").map(|home| Path::new(&home).join(".config")));
+    Some(home?.join("backstop").join("config.toml"))
+}
+
+/// Reads `text`, which came from `path`.
+///
+/// # Errors
+/// The first thing in it that Backstop does not know, with its place.
+pub fn parse(path: &Path, text: &str) -> Result<File, ConfigError> {
+    let file: File = toml::from_str(text).map_err(|error| ConfigError::toml(path, text, &error))?;
+    ceilings(path, text, &file)?;
+    file::check(&file).map_err(|(span, words)| ConfigError::at(path, text, span, &words))?;
+    Ok(file)
+}
+
+/// The ceilings that a file asks for, over the defaults.
+///
+/// # Errors
+/// A ceiling that is no ceiling, with its place.
+pub fn ceilings(path: &Path, text: &str, file: &File) -> Result<Ceilings, ConfigError> {
+    let mut asked: Vec<(Account, u64)> = Vec::new();
+    let mut spans = Vec::new();
+    for (name, value) in &file.ceilings {
+        let account: Account = name
+            .get_ref()
+            .parse()
+            .map_err(|_| ConfigError::unknown_account(path, text, name.span(), name.get_ref()))?;
+        let n = units::amount(account, value.get_ref())
+            .map_err(|words| ConfigError::at(path, text, value.span(), &words))?;
+        asked.push((account, n));
+        spans.push((account, value.span()));
+    }
+    Ceilings::new(&asked).map_err(|faults| {
+        let place = |account| {
+            spans
+                .iter()
+                .find(|(a, _)| *a == account)
+                .map(|(_, s)| s.clone())
+        };
+        ConfigError::ceilings(path, text, &faults, &place)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        parse(Path::new("backstop.toml"), text)
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn an_empty_file_says_nothing() {
+        let file = parse(Path::new("backstop.toml"), "").unwrap();
+        assert_eq!(file, File::default());
+    }
+
+    #[test]
+    fn an_unknown_key_is_shown_in_its_place_with_the_nearest_known_one() {
+        let words = refused("mode = \"auto\"\n[ship]\nbye = \"merge\"\n");
+        for part in ["backstop.toml:3:1", "bye = \"merge\"", "did you mean `by`?"] {
+            assert!(words.contains(part), "{words}");
+        }
+        assert!(refused("[ceilings]\nstreek = 3\n").contains("did you mean `streak`?"));
+    }
+
+    #[test]
+    fn a_ceiling_that_is_none_is_refused_in_its_place() {
+        for (line, part) in [
+            ("streak = 0", "0"),
+            ("streak = -1", "positive"),
+            ("streak = 11", "10"),
+            ("streak = \"lots\"", "whole number"),
+            ("cost = \"lots\"", "US dollars"),
+            ("active_time = 5", "duration"),
+            ("active_time = \"900d\"", "at most"),
+        ] {
+            let words = refused(&format!("[ceilings]\n{line}\n"));
+            assert!(
+                words.contains("backstop.toml:2") && words.contains(part),
+                "{line}: {words}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        let text = r#"
+mode = "supervise"
+agent = "exec"
+model = "m"
+effort = "high"
+checks = ["true"]
+[[check]]
+name = "unit"
+command = "cargo test"
+[agents.exec]
+command = "agent"
+assumed_cost = 0.5
+[agents.scripted]
+script = "play.toml"
+[roles.scout]
+off = true
+[roles.implementer]
+agent = "scripted"
+model = "n"
+effort = "low"
+[ceilings]
+streak = 2
+cost = 1.5
+active_time = "2h"
+[auto]
+on_question = "decide"
+[gate]
+expiry = "24h"
+[ship]
+by = "merge"
+[preflight]
+require_green_base = true
+require_clean = true
+[workspace]
+setup = ["make deps"]
+copy = [".env.test"]
+[limits]
+idle = "10m"
+attempt = "2h"
+check_timeout = "30m"
+stop_grace = "10s"
+shortest_limit_wait = "1m"
+[review]
+protected = ["ci/"]
+"#;
+        let path = Path::new("backstop.toml");
+        let file = parse(path, text).unwrap();
+        let ceilings = ceilings(path, text, &file).unwrap();
+        assert_eq!(ceilings.of(Account::Streak), 2);
+        assert_eq!(ceilings.of(Account::Cost), 1_500_000);
+        assert_eq!(ceilings.of(Account::ActiveTime), 2 * 3_600_000);
+        assert_eq!(file.gate.expiry.unwrap().millis(), 24 * 3_600_000);
+    }
+}

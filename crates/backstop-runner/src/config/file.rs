@@ -1,0 +1,204 @@
+//! The shape of the file.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use backstop_engine::mode::Mode;
+use backstop_engine::{OnQuestion, ShipBy};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Duration, Usd};
+
+/// The whole file. Everything may be left out.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct File {
+    /// `auto` or `supervise`.
+    pub mode: Option<Mode>,
+    /// The agent of every role that names none.
+    pub agent: Option<Spanned<String>>,
+    /// The model of every role that names none.
+    pub model: Option<String>,
+    /// The reasoning effort of every role that names none.
+    pub effort: Option<String>,
+    /// Host checks by their commands alone.
+    pub checks: Vec<String>,
+    /// Host checks with names.
+    pub check: Vec<CheckTable>,
+    /// Settings of agents, by the agent's name.
+    pub agents: BTreeMap<String, AgentTable>,
+    /// Who plays which role.
+    pub roles: RoleTables,
+    /// Ceilings by account.
+    pub ceilings: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
+    /// What happens without a person.
+    pub auto: AutoTable,
+    /// How gates behave.
+    pub gate: GateTable,
+    /// How work is handed over.
+    pub ship: ShipTable,
+    /// What must hold before anything is spent.
+    pub preflight: PreflightTable,
+    /// How a workspace is made ready.
+    pub workspace: WorkspaceTable,
+    /// Time limits.
+    pub limits: LimitTable,
+    /// What agents may not touch.
+    pub review: ReviewTable,
+}
+
+/// A host check.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckTable {
+    /// A short name.
+    pub name: Spanned<String>,
+    /// The command, for a POSIX shell.
+    pub command: Spanned<String>,
+}
+
+/// Settings of one agent.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AgentTable {
+    /// The command of `exec`.
+    pub command: Option<String>,
+    /// The script of `scripted`.
+    pub script: Option<String>,
+    /// What an attempt is charged that reports no cost, in US dollars.
+    pub assumed_cost: Option<Usd>,
+}
+
+/// Who plays one role.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RoleTable {
+    /// The agent.
+    pub agent: Option<Spanned<String>>,
+    /// The model.
+    pub model: Option<String>,
+    /// The reasoning effort.
+    pub effort: Option<String>,
+    /// Turns the role off; its stage is passed through.
+    pub off: bool,
+}
+
+/// Who plays which role.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RoleTables {
+    /// Define.
+    pub scout: RoleTable,
+    /// Plan.
+    pub planner: RoleTable,
+    /// Code.
+    pub implementer: RoleTable,
+}
+
+/// What happens without a person.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AutoTable {
+    /// `gate` or `decide`.
+    pub on_question: Option<OnQuestion>,
+}
+
+/// How gates behave.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GateTable {
+    /// How long a gate waits before the mission parks.
+    pub expiry: Option<Duration>,
+}
+
+/// How work is handed over.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ShipTable {
+    /// `branch` or `merge`.
+    pub by: Option<ShipBy>,
+}
+
+/// What must hold before anything is spent.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PreflightTable {
+    /// The checks must pass on the base.
+    pub require_green_base: bool,
+    /// The operator's checkout must have no uncommitted changes.
+    pub require_clean: bool,
+}
+
+/// How a workspace is made ready.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WorkspaceTable {
+    /// Commands that run once in each fresh checkout.
+    pub setup: Vec<String>,
+    /// Files that git does not track and that each checkout needs.
+    pub copy: Vec<String>,
+}
+
+/// Time limits.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitTable {
+    /// How long an agent may be silent.
+    pub idle: Option<Duration>,
+    /// How long one attempt may take.
+    pub attempt: Option<Duration>,
+    /// How long one check may take.
+    pub check_timeout: Option<Duration>,
+    /// How long a process has to end by itself when it is stopped.
+    pub stop_grace: Option<Duration>,
+    /// The shortest wait for a provider's limit.
+    pub shortest_limit_wait: Option<Duration>,
+}
+
+/// What agents may not touch.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReviewTable {
+    /// Paths, or folders with a final `/`, besides `backstop.toml`.
+    pub protected: Vec<String>,
+}
+
+/// Finds what the types alone cannot: an agent nobody knows, a check without a name or a command.
+pub(super) fn check(file: &File) -> Result<(), (Range<usize>, String)> {
+    let roles = [
+        &file.roles.scout,
+        &file.roles.planner,
+        &file.roles.implementer,
+    ];
+    let named = roles
+        .into_iter()
+        .filter_map(|role| role.agent.as_ref())
+        .chain(&file.agent);
+    for agent in named {
+        known(agent.get_ref()).map_err(|words| (agent.span(), words))?;
+    }
+    for check in &file.check {
+        for text in [&check.name, &check.command] {
+            if text.get_ref().trim().is_empty() {
+                return Err((
+                    text.span(),
+                    "this is blank: fill it in or remove the check".into(),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether `agent` is the name of an adapter.
+fn known(agent: &str) -> Result<(), String> {
+    if backstop_agents::find(agent).is_some() {
+        return Ok(());
+    }
+    let names: Vec<&str> = backstop_agents::names().collect();
+    Err(format!(
+        "`{agent}` is not an agent that Backstop knows: use one of {}",
+        names.join(", ")
+    ))
+}
