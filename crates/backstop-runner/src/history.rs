@@ -1,0 +1,102 @@
+//! A journal read back: the charter, every step with the rules that fired, and the mission it leads to.
+
+use std::path::Path;
+
+use backstop_engine::vocab::{EffectId, Timestamp};
+use backstop_engine::{Charter, Effect, Event, Fact, Mission, Refusal, Rule};
+
+use crate::journal::{self, JournalError, Record, Seq};
+
+/// One fact of a journal and what it did.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// The record.
+    pub seq: Seq,
+    /// When.
+    pub at: Timestamp,
+    /// What happened.
+    pub fact: Fact,
+    /// The rules that fired.
+    pub because: Vec<Rule>,
+    /// What it started.
+    pub effects: Vec<(EffectId, Effect)>,
+}
+
+/// A whole journal.
+#[derive(Debug, Clone)]
+pub struct History {
+    /// Every step, the opening first.
+    pub steps: Vec<Step>,
+    /// Where they lead.
+    pub mission: Mission,
+}
+
+/// A journal that no mission can have written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HistoryError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// It has no opening.
+    #[error("the journal does not begin with the opening of a mission: restore it from a copy, or remove the mission with `backstop clean`")]
+    NotOpened,
+    /// A fact does not fit the ones before it.
+    #[error("record {seq} of the journal does not fit the ones before it: {refusal}")]
+    Misfit {
+        /// The record.
+        seq: Seq,
+        /// Why not.
+        refusal: Refusal,
+    },
+}
+
+/// Folds records into a mission, keeping what each did.
+#[derive(Debug, Default)]
+pub struct Folding {
+    steps: Vec<Step>,
+    mission: Option<Mission>,
+}
+
+impl Folding {
+    /// Takes one more record.
+    ///
+    /// # Errors
+    /// When it does not fit.
+    pub fn take(&mut self, record: Record<Fact>) -> Result<(), HistoryError> {
+        let Record { seq, at, event: fact } = record;
+        let moved = match (&self.mission, &fact) {
+            (None, Fact::Opened(charter)) => Mission::open(Charter::clone(charter)),
+            (None, _) => return Err(HistoryError::NotOpened),
+            (Some(mission), _) => {
+                let event = Event { at, fact: fact.clone() };
+                let moved = mission.decide(&event);
+                moved.map_err(|refusal| HistoryError::Misfit { seq, refusal })?
+            }
+        };
+        self.mission = Some(moved.mission);
+        self.steps.push(Step { seq, at, fact, because: moved.because, effects: moved.effects });
+        Ok(())
+    }
+
+    /// The whole.
+    ///
+    /// # Errors
+    /// When nothing was taken.
+    pub fn finish(self) -> Result<History, HistoryError> {
+        let mission = self.mission.ok_or(HistoryError::NotOpened)?;
+        Ok(History { steps: self.steps, mission })
+    }
+}
+
+/// Reads the journal at `path`, without a lock.
+///
+/// # Errors
+/// When it is damaged, or no mission can have written it.
+pub fn read(path: &Path) -> Result<History, HistoryError> {
+    let mut folding = Folding::default();
+    for record in journal::read::<Fact>(path)? {
+        folding.take(record?)?;
+    }
+    folding.finish()
+}

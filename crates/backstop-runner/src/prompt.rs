@@ -1,0 +1,187 @@
+//! What an agent is told: who it is, what is wanted, what was found so far, and what counts as an answer.
+
+use std::fmt::Write as _;
+
+use backstop_engine::plan::PhaseSpec;
+use backstop_engine::vocab::{Digest, PhaseKind};
+use backstop_engine::{Brief, Charter, Check, CheckResult, CheckVerdict, Order, Role};
+
+use crate::blobs::Blobs;
+
+/// How much of an artifact is put into a prompt, in bytes.
+const ARTIFACT: usize = 24 << 10;
+
+/// How much of the end of a check's output is put into a prompt, in bytes.
+const LOG: usize = 8 << 10;
+
+/// Everything that a prompt is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Material<'a> {
+    /// The mission.
+    pub charter: &'a Charter,
+    /// The phase.
+    pub phase: &'a PhaseSpec,
+    /// The launch.
+    pub order: &'a Order,
+    /// Where artifacts and logs are.
+    pub blobs: &'a Blobs,
+}
+
+/// The prompt of one launch.
+#[must_use]
+pub fn prompt(material: Material<'_>) -> String {
+    let Material { charter, phase, order, blobs } = material;
+    let mut text = String::new();
+    head(&mut text, charter, order);
+    section(&mut text, "The goal", charter.fields().goal.as_str());
+    section(&mut text, "Your part", phase.task().as_str());
+    if let Some(done_when) = phase.done_when() {
+        section(&mut text, "It is done when", done_when.as_str());
+    }
+    for brief in &order.briefs {
+        tell(&mut text, brief, blobs);
+    }
+    checks(&mut text, &charter.checks(phase), order.role);
+    section(&mut text, "What to do now", duty(order.role, phase.kind()));
+    text
+}
+
+fn head(text: &mut String, charter: &Charter, order: &Order) {
+    let fields = charter.fields();
+    let _ = writeln!(
+        text,
+        "You are the {} of mission `{}`: phase {} of {}, stage {}, visit {}, attempt {}.\n\
+         Nobody watches this run. Do not ask for permission; work in the present folder only.",
+        order.role,
+        fields.mission,
+        order.phase,
+        fields.plan.phases().len(),
+        order.stage,
+        order.visit,
+        order.attempt,
+    );
+}
+
+fn section(text: &mut String, title: &str, body: &str) {
+    let _ = write!(text, "\n## {title}\n{}\n", body.trim());
+}
+
+fn tell(text: &mut String, brief: &Brief, blobs: &Blobs) {
+    match brief {
+        Brief::Artifact { from, digest } => {
+            section(text, title(*from), &whole(blobs, digest, ARTIFACT));
+        }
+        Brief::RedBase(results) => {
+            let body = red(results, blobs);
+            section(text, "The host's checks were red before any work", &body);
+        }
+        Brief::RedChecks(results) => {
+            let body = red(results, blobs);
+            section(text, "The host's checks are red on your work: mend it", &body);
+        }
+        Brief::Note { by, note } => section(text, &format!("{by} says"), note.as_str()),
+        Brief::TakenUp(status) => section(
+            text,
+            "This goes on from an attempt that was cut off",
+            &format!("It ended as {status}. What it changed is still here; look before you act."),
+        ),
+        Brief::Decide => section(
+            text,
+            "The answer to your question",
+            "Decide yourself, and record the assumption that you make in your final message.",
+        ),
+        Brief::Conflict(cause) => {
+            section(text, "The base moved, and contradicts the work", cause.as_str());
+        }
+    }
+}
+
+const fn title(from: Role) -> &'static str {
+    match from {
+        Role::Scout => "What the scout found",
+        Role::Planner => "What the planner outlined",
+        Role::Implementer => "What the implementer left",
+    }
+}
+
+fn red(results: &[CheckResult], blobs: &Blobs) -> String {
+    let mut text = String::new();
+    for result in results {
+        let _ = writeln!(text, "check `{}` {}", result.name, verdict(&result.verdict));
+        if let Some(log) = &result.log {
+            let _ = writeln!(text, "the end of its output:\n{}", tail(blobs, log));
+        }
+    }
+    text
+}
+
+/// What a check said, in a clause.
+#[must_use]
+pub fn verdict(verdict: &CheckVerdict) -> String {
+    match verdict {
+        CheckVerdict::Passed => "passed".into(),
+        CheckVerdict::Failed { exit } => format!("failed with exit status {exit}"),
+        CheckVerdict::TimedOut => "ran longer than it may".into(),
+        CheckVerdict::NotRun { cause } => format!("could not be run: {cause}"),
+    }
+}
+
+fn read(blobs: &Blobs, digest: &Digest) -> String {
+    match blobs.read(digest) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) => format!("[not readable: {error}]"),
+    }
+}
+
+/// The whole, or its head with a mark and the place of the whole.
+fn whole(blobs: &Blobs, digest: &Digest, most: usize) -> String {
+    let text = read(blobs, digest);
+    if text.len() <= most {
+        return text;
+    }
+    let head = text.get(..text.floor_char_boundary(most)).unwrap_or_default();
+    let place = blobs.path(digest).map(|path| path.display().to_string()).unwrap_or_default();
+    format!("{head}\n[cut here; the whole is in `{place}`]")
+}
+
+fn tail(blobs: &Blobs, digest: &Digest) -> String {
+    let text = read(blobs, digest);
+    let from = text.ceil_char_boundary(text.len().saturating_sub(LOG));
+    let end = text.get(from..).unwrap_or_default();
+    if from == 0 { end.to_owned() } else { format!("[…]{end}") }
+}
+
+fn checks(text: &mut String, checks: &[Check], role: Role) {
+    if checks.is_empty() || role == Role::Scout {
+        return;
+    }
+    let mut body = String::from("The host runs these on your work, in a checkout of its own:\n");
+    for check in checks {
+        let _ = writeln!(body, "- {}: `{}`", check.name, check.command);
+    }
+    section(text, "How it will be checked", &body);
+}
+
+const fn duty(role: Role, kind: PhaseKind) -> &'static str {
+    match (role, kind) {
+        (Role::Scout, _) => {
+            "Find out what matters for this task: the files, the conventions, the traps. Change nothing. \
+             End with your findings as your final message; it is handed to the next role, and a blank one counts as a failure."
+        }
+        (Role::Planner, _) => {
+            "Outline how the task will be done, in small steps that can be checked. Change nothing. \
+             End with the outline as your final message; it is handed to the implementer, and a blank one counts as a failure."
+        }
+        (Role::Implementer, PhaseKind::Coding) => {
+            "Do the work. Commit it or leave it uncommitted: the host keeps both. \
+             Saying that it is done proves nothing; the host looks at the tree and runs its checks."
+        }
+        (Role::Implementer, PhaseKind::Benchmark) => {
+            "Measure. End with the numbers and the commands that made them as your final message."
+        }
+        (Role::Implementer, PhaseKind::Research | PhaseKind::SecurityScan) => {
+            "Find out. Change no file. End with your report as your final message; a blank one counts as a failure."
+        }
+    }
+}
+

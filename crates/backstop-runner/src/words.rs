@@ -1,0 +1,286 @@
+//! What the engine says in enums, said to a person. No decision is taken here, and none is read back from these words.
+
+use backstop_engine::mode::{self, Account};
+use backstop_engine::outcome::{FailCause, Interruption, Status, StatusKind, UnavailableCause};
+use backstop_engine::{Ended, Gate, GateKind, Mission, ParkCause, ParkedAt, Position, Reason, Rule};
+use backstop_engine::{Verb, WaitCause};
+
+use crate::clock::utc;
+
+/// The name of a rule as `explain` and `--json` print it: stable, in `snake_case`.
+#[must_use]
+pub fn rule_name(rule: Rule) -> String {
+    let plain = |name: &str| name.to_owned();
+    match rule {
+        Rule::Entered(stage) => format!("entered.{stage}"),
+        Rule::PassedThrough(stage) => format!("passed_through.{stage}"),
+        Rule::Outcome(rule) => format!("outcome.{rule}"),
+        Rule::Waits(cause) => format!("waits.{}", wait_name(cause)),
+        Rule::Exhausted(account) => format!("exhausted.{account}"),
+        Rule::Gated(reason) => format!("gated.{}", reason_name(reason)),
+        Rule::Answered(verb) => format!("answered.{verb}"),
+        Rule::Opened => plain("opened"),
+        Rule::PreflightHeld => plain("preflight_held"),
+        Rule::EvidenceOutranksClaim => plain("evidence_outranks_claim"),
+        Rule::DecidesByItself => plain("decides_by_itself"),
+        Rule::WaitEnded => plain("wait_ended"),
+        Rule::NothingToCheck => plain("nothing_to_check"),
+        Rule::ChecksGreen => plain("checks_green"),
+        Rule::ChecksRedWithoutProgress => plain("checks_red_without_progress"),
+        Rule::ChecksRedWithProgress => plain("checks_red_with_progress"),
+        Rule::CheckNotRun => plain("check_not_run"),
+        Rule::LoopedBack => plain("looped_back"),
+        Rule::Expired => plain("expired"),
+        Rule::Landed => plain("landed"),
+        Rule::LaneOpened => plain("lane_opened"),
+        Rule::Shipped => plain("shipped"),
+        Rule::ShipFailed => plain("ship_failed"),
+        Rule::ApprovalVoid => plain("approval_void"),
+        Rule::BaseMerged => plain("base_merged"),
+        Rule::MergeConflict => plain("merge_conflict"),
+        Rule::StopRequested => plain("stop_requested"),
+        Rule::Parked => plain("parked"),
+        Rule::Resumed => plain("resumed"),
+        Rule::Tightened => plain("tightened"),
+        Rule::Supervised => plain("supervised"),
+        Rule::Noted => plain("noted"),
+    }
+}
+
+const fn wait_name(cause: WaitCause) -> &'static str {
+    match cause {
+        WaitCause::LimitReset => "limit_reset",
+        WaitCause::LimitBackoff => "limit_backoff",
+        WaitCause::FaultBackoff => "fault_backoff",
+        WaitCause::CheckBackoff => "check_backoff",
+    }
+}
+
+fn reason_name(reason: Reason) -> String {
+    match reason {
+        Reason::PreflightFailed => "preflight_failed".into(),
+        Reason::Exhausted(account) => format!("exhausted.{account}"),
+        Reason::Ended(status) => format!("ended.{status}"),
+        Reason::LimitTooFar => "limit_too_far".into(),
+        Reason::CheckNotRun => "check_not_run".into(),
+        Reason::Policy(reason) => reason.name().into(),
+        Reason::ShipFailed => "ship_failed".into(),
+        Reason::MergeConflict => "merge_conflict".into(),
+    }
+}
+
+/// Why a rule made the mission move, in a clause.
+#[must_use]
+pub fn rule(rule: Rule) -> String {
+    let plain = |words: &str| words.to_owned();
+    match rule {
+        Rule::Opened => plain("the mission was opened"),
+        Rule::PreflightHeld => plain("every preflight point holds"),
+        Rule::Entered(stage) => format!("{stage} is entered"),
+        Rule::PassedThrough(stage) => format!("no role works at {stage}, so it is passed through"),
+        Rule::Outcome(rule) => rule.why().to_owned(),
+        Rule::EvidenceOutranksClaim => plain("what the host saw outranks what the agent said"),
+        Rule::DecidesByItself => plain("the standing answer to a question is: decide, and record it"),
+        Rule::Waits(cause) => wait(cause).to_owned(),
+        Rule::WaitEnded => plain("the wait is over"),
+        Rule::NothingToCheck => plain("nothing is configured to check this phase"),
+        Rule::ChecksGreen => plain("every host check passed"),
+        Rule::ChecksRedWithoutProgress => {
+            plain("a host check is red, and there is no new work since the last red one")
+        }
+        Rule::ChecksRedWithProgress => {
+            plain("a host check is red, after new work: a streak of one begins")
+        }
+        Rule::CheckNotRun => plain("a host check could not be run, which says nothing of the work"),
+        Rule::LoopedBack => plain("in auto, Validate sends the work back to Code"),
+        Rule::Exhausted(account) => format!("`{account}` is exhausted"),
+        Rule::Gated(reason_) => format!("a person is needed: {}", reason(reason_)),
+        Rule::Answered(verb) => format!("an operator chose {verb}"),
+        Rule::Expired => plain("nobody answered in time, and silence is no consent"),
+        Rule::Landed => plain("the verified lane is on the mission branch"),
+        Rule::LaneOpened => plain("a lane begins"),
+        Rule::Shipped => plain("the host handed the work over and saw it done"),
+        Rule::ShipFailed => plain("handing over did not work"),
+        Rule::ApprovalVoid => plain("the base moved after the approval, which is void"),
+        Rule::BaseMerged => plain("the moved base was merged into the work"),
+        Rule::MergeConflict => plain("the moved base contradicts the work"),
+        Rule::StopRequested => plain("an operator stops the mission"),
+        Rule::Parked => plain("nothing runs until a person goes on"),
+        Rule::Resumed => plain("an operator goes on"),
+        Rule::Tightened => plain("an operator lowered a ceiling"),
+        Rule::Supervised => plain("an operator wants to see every Validate"),
+        Rule::Noted => plain("noted"),
+    }
+}
+
+const fn wait(cause: WaitCause) -> &'static str {
+    match cause {
+        WaitCause::LimitReset => "the provider named the moment at which its limit lifts",
+        WaitCause::LimitBackoff => "the provider's limit lifts at an unknown moment",
+        WaitCause::FaultBackoff => "a fault from outside passes by itself",
+        WaitCause::CheckBackoff => "a check that could not run is tried again",
+    }
+}
+
+/// Why a gate opened, in a clause.
+#[must_use]
+pub fn reason(reason: Reason) -> String {
+    match reason {
+        Reason::PreflightFailed => "the preflight found something missing".into(),
+        Reason::Exhausted(account) => format!("`{account}` is exhausted"),
+        Reason::Ended(status) => format!("the attempt ended as {}", ended(status)),
+        Reason::LimitTooFar => "the provider's limit lifts more than 8 days from now".into(),
+        Reason::CheckNotRun => "a host check could not be run".into(),
+        Reason::Policy(mode::Reason::ShipAlways) => {
+            "the work is verified, and nothing ships without a person".into()
+        }
+        Reason::Policy(mode::Reason::PhaseCeiling) => {
+            format!("`{}` is exhausted", Account::PhaseFailures)
+        }
+        Reason::Policy(mode::Reason::Supervised) => {
+            "the mission is supervised: a person sees every Validate".into()
+        }
+        Reason::Policy(mode::Reason::StreakCeiling) => {
+            format!("`{}` is exhausted: failures in a row without progress", Account::Streak)
+        }
+        Reason::ShipFailed => "handing over did not work".into(),
+        Reason::MergeConflict => "the base moved and contradicts the work".into(),
+    }
+}
+
+const fn ended(status: StatusKind) -> &'static str {
+    match status {
+        StatusKind::Success => "a success",
+        StatusKind::Failed => "a failure",
+        StatusKind::Unknown => "unknown: nothing shows how",
+        StatusKind::RateLimited => "limited by the provider",
+        StatusKind::Ambiguous => "a success that broke off",
+        StatusKind::Interrupted => "interrupted from outside",
+        StatusKind::ResourceKilled => "killed for want of memory",
+        StatusKind::AgentUnavailable => "an agent that cannot run",
+        StatusKind::IdleTimeout => "silence for too long",
+        StatusKind::OverBudget => "over its budget",
+        StatusKind::Asked => "a question",
+        StatusKind::Cancelled => "stopped by an operator",
+    }
+}
+
+/// How an attempt ended, with its cause.
+#[must_use]
+pub fn status(status: &Status) -> String {
+    match status {
+        Status::Failed { cause } => format!("failed: {}", fail_cause(*cause)),
+        Status::RateLimited { until: Some(until) } => {
+            format!("limited by the provider until {}", utc(*until))
+        }
+        Status::RateLimited { until: None } => {
+            "limited by the provider, until an unknown moment".into()
+        }
+        Status::Interrupted { by } => format!("interrupted: {}", interruption(*by)),
+        Status::AgentUnavailable { cause } => format!("unavailable: {}", unavailable(*cause)),
+        Status::OverBudget { account } => format!("over its budget of `{account}`"),
+        Status::Asked { question } => format!("asked: {question}"),
+        Status::Success
+        | Status::Unknown
+        | Status::Ambiguous
+        | Status::ResourceKilled
+        | Status::IdleTimeout
+        | Status::Cancelled => ended(status.kind()).into(),
+    }
+}
+
+const fn fail_cause(cause: FailCause) -> &'static str {
+    match cause {
+        FailCause::Reported => "the agent reported a failure",
+        FailCause::NoWork => "it claimed success and left the tree as it was",
+        FailCause::NoArtifact => "what the stage needs is missing or blank",
+        FailCause::NoVerdict => "no strict verdict was given",
+        FailCause::ContextOverflow => "the conversation outgrew the model",
+        FailCause::Refused => "the model refused",
+        FailCause::DeniedTools => "it was denied the tools that it needed",
+        FailCause::TurnCap => "it reached its own limit of turns",
+        FailCause::ProtectedPath => "it changed a protected path",
+        FailCause::ChangedTree => "it changed the tree where only a report was wanted",
+    }
+}
+
+const fn interruption(by: Interruption) -> &'static str {
+    match by {
+        Interruption::RunnerDied => "the runner died",
+        Interruption::Network => "the network was lost",
+        Interruption::StreamCut => "the answer's stream was cut",
+        Interruption::Provider => "the provider answered with a server error",
+    }
+}
+
+const fn unavailable(cause: UnavailableCause) -> &'static str {
+    match cause {
+        UnavailableCause::Missing => "its program is not there",
+        UnavailableCause::NotExecutable => "its program cannot be executed",
+        UnavailableCause::Auth => "it is not logged in",
+        UnavailableCause::Billing => "the provider wants to be paid",
+        UnavailableCause::Version => "its version does not do",
+        UnavailableCause::Configuration => "it is not set up right",
+    }
+}
+
+/// Where a mission is, in a few words.
+#[must_use]
+pub fn position(mission: &Mission) -> String {
+    match mission.position() {
+        Position::Busy(_) if mission.stopping().is_some() => "stopping".into(),
+        Position::Busy(_) => format!("at work: {}", mission.stage()),
+        Position::Waiting(_, wait, _) => format!("waiting until {}", utc(wait.until)),
+        Position::AtGate(_, gate) => format!("waiting for a person: {} gate {}", gate.kind, gate.id),
+        Position::Parked(cause, at) => format!("parked{}", parked(*cause, at)),
+        Position::Ended(Ended::Shipped(place)) => format!("shipped: {place}"),
+        Position::Ended(Ended::Aborted) => "aborted".into(),
+    }
+}
+
+fn parked(cause: ParkCause, at: &ParkedAt) -> String {
+    let why = match cause {
+        ParkCause::Stopped => " by an operator's stop",
+        ParkCause::Expired => ": nobody answered in time",
+    };
+    match at {
+        ParkedAt::Gate(gate) => format!("{why}, at {} gate {}", gate.kind, gate.id),
+        ParkedAt::Work(_) => why.into(),
+    }
+}
+
+/// What an answer does at a gate, in a clause.
+#[must_use]
+pub const fn offer(kind: GateKind, verb: Verb) -> &'static str {
+    match (kind, verb) {
+        (_, Verb::Abort) => "end the mission; everything is kept",
+        (GateKind::Validate, Verb::Grant) => "refill what is exhausted and go back to Code",
+        (_, Verb::Grant) => "refill what is exhausted and go on",
+        (GateKind::Preflight, Verb::Approve) => "go on although it fails (needs a note)",
+        (GateKind::Validate, Verb::Approve) => {
+            "let this tree land (needs a note where a check is red)"
+        }
+        (_, Verb::Approve) => "ship exactly this digest",
+        (_, Verb::Reject) => "back to Code with your note",
+        (GateKind::Preflight, Verb::Retry) => "look again",
+        (GateKind::Validate, Verb::Retry) => "run the checks again",
+        (_, Verb::Retry) => "a new attempt; a note reaches the agent",
+    }
+}
+
+/// The command that gives an answer.
+#[must_use]
+pub fn command(mission: &str, gate: &Gate, verb: Verb) -> String {
+    let id = &gate.id;
+    let note = match (gate.kind, verb, gate.verdict) {
+        (_, Verb::Reject, _)
+        | (GateKind::Preflight, Verb::Approve, _)
+        | (_, Verb::Approve, Some(mode::Verdict::RepairsNeeded)) => " --note \"…\"",
+        _ => "",
+    };
+    let digest = match (verb, gate.digest) {
+        (Verb::Approve, Some(digest)) => format!(" --digest {digest}"),
+        _ => String::new(),
+    };
+    format!("backstop gate {verb} {id} --mission {mission}{digest}{note}")
+}
