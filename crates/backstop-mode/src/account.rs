@@ -214,7 +214,7 @@ impl FromStr for Account {
         let named = Self::ALL
             .into_iter()
             .find(|account| account.name().eq_ignore_ascii_case(wanted));
-        named.ok_or_else(|| NameError::new("account", text, ACCEPTED))
+        named.ok_or_else(|| NameError::new("known account", text, ACCEPTED))
     }
 }
 

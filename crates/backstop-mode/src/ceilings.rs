@@ -1,8 +1,10 @@
 //! The ceilings of a mission: checked when it opens, then only tightened. What was spent is in `meter`.
 
 use alloc::vec::Vec;
+use core::fmt;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::table::Table;
 use crate::{Account, CeilingFault, CeilingFaults, Relation};
@@ -123,25 +125,13 @@ impl Default for Ceilings {
 
 /// Ceilings as a file or a caller asks for them: a map from an account's name to a number, in any order, each at most
 /// once. Unknown names and `null` are refused; the numbers are checked by [`Ceilings::try_from`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
-#[serde(transparent)]
-pub struct Asked(Table<Wish>);
-
-/// Not an `Option` on the wire, so that `null` is no second spelling of "left out".
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
-#[serde(from = "u64")]
-struct Wish(Option<u64>);
-
-impl From<u64> for Wish {
-    fn from(n: u64) -> Self {
-        Self(Some(n))
-    }
-}
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Asked(Table<Option<u64>>);
 
 impl Asked {
     /// What is asked for, in the order of [`Account::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = (Account, u64)> + '_ {
-        let wish = |account| self.0.of(account).0.map(|n| (account, n));
+        let wish = |account| self.0.of(account).map(|n| (account, n));
         Account::ALL.into_iter().filter_map(wish)
     }
 
@@ -153,6 +143,33 @@ impl Asked {
 impl Serialize for Asked {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Asked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(AskedVisitor)
+    }
+}
+
+/// Reads a map and nothing else: a derived struct would take a list by position too.
+struct AskedVisitor;
+
+impl<'de> Visitor<'de> for AskedVisitor {
+    type Value = Asked;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map from account to ceiling")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Asked, A::Error> {
+        let mut asked = Asked::default();
+        while let Some((account, n)) = map.next_entry::<Account, u64>()? {
+            if asked.0.of_mut(account).replace(n).is_some() {
+                return Err(A::Error::custom(CeilingFault::Repeated { account }));
+            }
+        }
+        Ok(asked)
     }
 }
 
@@ -191,10 +208,10 @@ impl From<Ceilings> for Frozen {
     fn from(ceilings: Ceilings) -> Self {
         let lowered = |account| {
             let (now, opened) = (ceilings.of(account), ceilings.opened(account));
-            Wish((now != opened).then_some(now))
+            (now != opened).then_some(now)
         };
         Self {
-            opened: Asked(Table::fill(|account| Wish(Some(ceilings.opened(account))))),
+            opened: Asked(Table::fill(|account| Some(ceilings.opened(account)))),
             tightened: Asked(Table::fill(lowered)),
         }
     }

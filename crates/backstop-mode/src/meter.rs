@@ -71,8 +71,8 @@ impl Paid {
 /// An account with nothing left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[error(
-    "`{account}` is exhausted: {} of {} {} used; an operator can grant `{account}`",
-    .account.amount(*.used), .account.amount(*.ceiling), noun(*.account)
+    "`{account}` is exhausted: {} of {} used; an operator can grant `{account}`",
+    .account.amount(*.used), .account.amount(*.ceiling)
 )]
 pub struct Exhausted {
     /// Which.
@@ -81,24 +81,6 @@ pub struct Exhausted {
     pub used: u64,
     /// Its ceiling, in the account's own unit.
     pub ceiling: u64,
-}
-
-/// The unit after an amount that does not carry its own.
-fn noun(account: Account) -> &'static str {
-    match account {
-        Account::Cost => "are",
-        Account::ActiveTime => "of run time are",
-        Account::Streak
-        | Account::PhaseFailures
-        | Account::Infra
-        | Account::InfraTotal
-        | Account::QuotaWaits
-        | Account::Preflight
-        | Account::CheckpointResumes
-        | Account::Attempts
-        | Account::ToolCalls
-        | Account::Tokens => account.unit(),
-    }
 }
 
 impl Meter {

@@ -1,13 +1,12 @@
 //! One value for each account: a struct rather than an array, so that a missing row does not compile.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::Account;
 
 /// One `T` for each account; on the wire a map from the account's name.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Table<T: Default> {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct Table<T> {
     streak: T,
     phase_failures: T,
     infra: T,
@@ -22,7 +21,7 @@ pub(crate) struct Table<T: Default> {
     active_time: T,
 }
 
-impl<T: Default> Table<T> {
+impl<T> Table<T> {
     pub(crate) fn fill(mut value: impl FnMut(Account) -> T) -> Self {
         Self {
             streak: value(Account::Streak),

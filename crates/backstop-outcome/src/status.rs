@@ -77,7 +77,7 @@ impl Status {
 
 named!(
     /// A status without what comes with it.
-    StatusKind, "status",
+    StatusKind, "known status",
     /// See [`Status::Success`].
     Success = "success",
     /// See [`Status::RateLimited`].
@@ -106,7 +106,7 @@ named!(
 
 named!(
     /// Why an attempt failed.
-    FailCause, "cause of failure",
+    FailCause, "known cause of failure",
     /// The agent itself reported a failure.
     Reported = "reported",
     /// The first visit to Code left the tree as it was.
@@ -131,7 +131,7 @@ named!(
 
 named!(
     /// What broke an attempt off.
-    Interruption, "interruption",
+    Interruption, "known interruption",
     /// The runner itself died; nothing outside has to recover.
     RunnerDied = "runner_died",
     /// The network was lost.
@@ -144,7 +144,7 @@ named!(
 
 named!(
     /// Why an agent cannot run.
-    UnavailableCause, "cause of unavailability",
+    UnavailableCause, "known cause of unavailability",
     /// Its executable is not there.
     Missing = "missing",
     /// Its executable cannot be executed.

@@ -8,7 +8,7 @@ use crate::named::named;
 
 named!(
     /// What policy makes of a status.
-    Action, "action",
+    Action, "known action",
     /// Go on.
     Advance = "advance",
     /// Wait where there is something to wait for, then launch again in the same visit.
@@ -23,7 +23,7 @@ named!(
 
 named!(
     /// The rule that made a decision.
-    Rule, "rule",
+    Rule, "known rule",
     /// Success anywhere but at Validate.
     SuccessAdvances = "success_advances",
     /// Success at Validate: the attempt did its part, and the visit is judged by what it found.
