@@ -60,6 +60,20 @@ pub enum Family {
     Effort,
 }
 
+/// The gate that opens when an account is exhausted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExhaustedGate {
+    /// The gate of Validate: `phase_failures` in both modes, `streak` in auto.
+    Validate,
+    /// The ceiling gate.
+    Ceiling,
+    /// The preflight gate.
+    Preflight,
+    /// The review gate, naming the account.
+    Review,
+}
+
 /// One US dollar in the unit of [`Account::Cost`].
 const USD: u64 = 1_000_000;
 /// One hour in the unit of [`Account::ActiveTime`].
@@ -134,6 +148,23 @@ impl Account {
             | Self::Attempts => Family::LoopGuard,
             Self::QuotaWaits => Family::QuotaWait,
             Self::ToolCalls | Self::Tokens | Self::Cost | Self::ActiveTime => Family::Effort,
+        }
+    }
+
+    /// Which gate its exhaustion opens.
+    #[must_use]
+    pub const fn gate(self) -> ExhaustedGate {
+        match self {
+            Self::Streak | Self::PhaseFailures => ExhaustedGate::Validate,
+            Self::Infra | Self::InfraTotal | Self::QuotaWaits | Self::Attempts => {
+                ExhaustedGate::Ceiling
+            }
+            Self::Preflight => ExhaustedGate::Preflight,
+            Self::CheckpointResumes
+            | Self::ToolCalls
+            | Self::Tokens
+            | Self::Cost
+            | Self::ActiveTime => ExhaustedGate::Review,
         }
     }
 

@@ -80,6 +80,17 @@ impl Ceilings {
         *self.opened.of(account)
     }
 
+    /// What an attempt that did model work is charged where its agent reports no cost and configures none: the cost
+    /// ceiling over the attempts ceiling, both as opened. In millionths of a US dollar; at least one, so that it binds.
+    #[must_use]
+    pub const fn assumed_cost(&self) -> u64 {
+        let attempts = self.opened(Account::Attempts);
+        match self.opened(Account::Cost).checked_div(attempts) {
+            None | Some(0) => 1,
+            Some(share) => share,
+        }
+    }
+
     /// The same with a lower ceiling for one account. Relations between accounts are not checked again.
     ///
     /// # Errors
@@ -126,13 +137,13 @@ impl Default for Ceilings {
 /// Ceilings as a file or a caller asks for them: a map from an account's name to a number, in any order, each at most
 /// once. Unknown names and `null` are refused; the numbers are checked by [`Ceilings::try_from`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Asked(Table<Option<u64>>);
+pub struct CeilingDraft(Table<Option<u64>>);
 
-impl Asked {
+impl CeilingDraft {
     /// What is asked for, in the order of [`Account::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = (Account, u64)> + '_ {
-        let wish = |account| self.0.of(account).map(|n| (account, n));
-        Account::ALL.into_iter().filter_map(wish)
+        let row = |account| self.0.of(account).map(|n| (account, n));
+        Account::ALL.into_iter().filter_map(row)
     }
 
     fn is_empty(&self) -> bool {
@@ -140,43 +151,43 @@ impl Asked {
     }
 }
 
-impl Serialize for Asked {
+impl Serialize for CeilingDraft {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())
     }
 }
 
-impl<'de> Deserialize<'de> for Asked {
+impl<'de> Deserialize<'de> for CeilingDraft {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(AskedVisitor)
+        deserializer.deserialize_map(DraftVisitor)
     }
 }
 
 /// Reads a map and nothing else: a derived struct would take a list by position too.
-struct AskedVisitor;
+struct DraftVisitor;
 
-impl<'de> Visitor<'de> for AskedVisitor {
-    type Value = Asked;
+impl<'de> Visitor<'de> for DraftVisitor {
+    type Value = CeilingDraft;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a map from account to ceiling")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Asked, A::Error> {
-        let mut asked = Asked::default();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CeilingDraft, A::Error> {
+        let mut draft = CeilingDraft::default();
         while let Some((account, n)) = map.next_entry::<Account, u64>()? {
-            if asked.0.of_mut(account).replace(n).is_some() {
+            if draft.0.of_mut(account).replace(n).is_some() {
                 return Err(A::Error::custom(CeilingFault::Repeated { account }));
             }
         }
-        Ok(asked)
+        Ok(draft)
     }
 }
 
-impl TryFrom<Asked> for Ceilings {
+impl TryFrom<CeilingDraft> for Ceilings {
     type Error = CeilingFaults;
-    fn try_from(asked: Asked) -> Result<Self, CeilingFaults> {
-        Self::new(&asked.iter().collect::<Vec<_>>())
+    fn try_from(draft: CeilingDraft) -> Result<Self, CeilingFaults> {
+        Self::new(&draft.iter().collect::<Vec<_>>())
     }
 }
 
@@ -184,9 +195,9 @@ impl TryFrom<Asked> for Ceilings {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Frozen {
-    opened: Asked,
-    #[serde(default, skip_serializing_if = "Asked::is_empty")]
-    tightened: Asked,
+    opened: CeilingDraft,
+    #[serde(default, skip_serializing_if = "CeilingDraft::is_empty")]
+    tightened: CeilingDraft,
 }
 
 impl TryFrom<Frozen> for Ceilings {
@@ -211,8 +222,8 @@ impl From<Ceilings> for Frozen {
             (now != opened).then_some(now)
         };
         Self {
-            opened: Asked(Table::fill(|account| Some(ceilings.opened(account)))),
-            tightened: Asked(Table::fill(lowered)),
+            opened: CeilingDraft(Table::fill(|account| Some(ceilings.opened(account)))),
+            tightened: CeilingDraft(Table::fill(lowered)),
         }
     }
 }

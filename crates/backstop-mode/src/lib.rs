@@ -42,8 +42,8 @@ mod progress;
 mod settlement;
 mod table;
 
-pub use account::{Account, Amount, Family, Scope};
-pub use ceilings::{Asked, Ceilings};
+pub use account::{Account, Amount, ExhaustedGate, Family, Scope};
+pub use ceilings::{CeilingDraft, Ceilings};
 pub use fault::{CeilingFault, CeilingFaults, Relation};
 pub use gating::{Next, Reason, Reasons, Verdict, after_validate, gate_reasons, should_auto_loop};
 pub use grant::{GrantRefused, MAX_GRANTS};

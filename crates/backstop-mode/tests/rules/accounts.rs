@@ -1,6 +1,6 @@
 //! The table of accounts, row by row.
 
-use backstop_mode::{Account, Family, Scope};
+use backstop_mode::{Account, ExhaustedGate, Family, Scope};
 
 use Account::{
     ActiveTime, Attempts, CheckpointResumes, Cost, Infra, InfraTotal, PhaseFailures, Preflight,
@@ -51,6 +51,26 @@ fn every_account_has_its_row() {
         assert_eq!(account.default_ceiling(), default, "{name}");
         assert_eq!(account.hard_max(), most, "{name}");
     }
+}
+
+#[test]
+fn exhaustion_opens_the_gate_of_the_table() {
+    use ExhaustedGate::{Ceiling, Review, Validate};
+    let gates = [
+        Validate,
+        Validate,
+        Ceiling,
+        Ceiling,
+        Ceiling,
+        ExhaustedGate::Preflight,
+        Review,
+        Ceiling,
+        Review,
+        Review,
+        Review,
+        Review,
+    ];
+    assert_eq!(Account::ALL.map(Account::gate), gates);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What is accepted as ceilings, from a caller and from a file.
 
-use backstop_mode::{Account, Asked, CeilingFault, Ceilings, Relation};
+use backstop_mode::{Account, CeilingDraft, CeilingFault, Ceilings, Relation};
 use proptest::prelude::*;
 
 use Account::{Attempts, CheckpointResumes, Infra, InfraTotal, PhaseFailures, Streak};
@@ -201,6 +201,23 @@ fn tightening_only_lowers_and_never_to_zero() {
 }
 
 #[test]
+fn an_attempt_without_a_reported_cost_is_charged_its_share() {
+    assert_eq!(Ceilings::DEFAULT.assumed_cost(), 416_666);
+    let tighter = Ceilings::DEFAULT.tighten(Attempts, 1).unwrap();
+    assert_eq!(
+        tighter.assumed_cost(),
+        416_666,
+        "tightening does not change the share"
+    );
+    let tiny = Ceilings::new(&[(Account::Cost, 59)]).unwrap();
+    assert_eq!(
+        tiny.assumed_cost(),
+        1,
+        "a share of nothing would never bind"
+    );
+}
+
+#[test]
 fn ceilings_are_written_as_opened_and_tightened() {
     let json = serde_json::to_value(Ceilings::DEFAULT).unwrap();
     let opened = json.get("opened").and_then(|o| o.as_object()).unwrap();
@@ -280,16 +297,16 @@ fn every_fault_of_a_tightened_file_is_told() {
 }
 
 #[test]
-fn a_map_of_wishes_is_checked_when_it_becomes_ceilings() {
-    let asked: Asked = serde_json::from_str(r#"{"cost":1000000,"streak":2}"#).unwrap();
+fn a_draft_is_checked_when_it_becomes_ceilings() {
+    let draft: CeilingDraft = serde_json::from_str(r#"{"cost":1000000,"streak":2}"#).unwrap();
     let wanted = [(Streak, 2), (Account::Cost, 1_000_000)];
-    assert!(asked.iter().eq(wanted));
-    assert_eq!(Ceilings::try_from(asked), Ceilings::new(&wanted));
+    assert!(draft.iter().eq(wanted));
+    assert_eq!(Ceilings::try_from(draft), Ceilings::new(&wanted));
     assert_eq!(
-        serde_json::to_string(&asked).unwrap(),
+        serde_json::to_string(&draft).unwrap(),
         r#"{"streak":2,"cost":1000000}"#
     );
-    let zero: Asked = serde_json::from_str(r#"{"streak":0}"#).unwrap();
+    let zero: CeilingDraft = serde_json::from_str(r#"{"streak":0}"#).unwrap();
     assert!(Ceilings::try_from(zero).is_err());
     for bad in [
         r#"{"speed":1}"#,
@@ -297,7 +314,7 @@ fn a_map_of_wishes_is_checked_when_it_becomes_ceilings() {
         r#"{"streak":1,"streak":2}"#,
         "[1]",
     ] {
-        assert!(serde_json::from_str::<Asked>(bad).is_err(), "{bad}");
+        assert!(serde_json::from_str::<CeilingDraft>(bad).is_err(), "{bad}");
     }
 }
 
