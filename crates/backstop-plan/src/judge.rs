@@ -69,10 +69,21 @@ struct Judge<'a> {
 
 type Object = Map<String, Value>;
 
+/// The values of a phase's keys, unchecked.
+#[derive(Default)]
+struct Raw<'a> {
+    kind: Option<&'a Value>,
+    task: Option<&'a Value>,
+    done_when: Option<&'a Value>,
+    done_when_check: Option<&'a Value>,
+    allow_empty: Option<&'a Value>,
+}
+
 impl Judge<'_> {
-    fn refuse(&mut self, code: Code, place: Place, message: String) {
-        let at = self.marks.at(&place);
-        self.found.push(Refusal::new(code, place, at, message));
+    fn refuse(&mut self, code: Code, place: Place, message: impl Into<String>) {
+        let at = self.marks.near(&place);
+        self.found
+            .push(Refusal::new(code, place, at, message.into()));
     }
 
     fn duplicate_keys(&mut self) {
@@ -93,32 +104,34 @@ impl Judge<'_> {
             self.refuse(Code::WrongType, Place::ROOT, message);
             return Vec::new();
         };
-        self.unknown_keys(None, plan);
-        match plan.get(Key::Phases.name()) {
-            None => self.empty(Place::ROOT),
+        let phases = Key::Phases.name();
+        for name in plan.keys().filter(|name| *name != phases) {
+            self.unknown_key(None, name);
+        }
+        match plan.get(phases) {
+            None => self.empty(),
             Some(Value::Array(phases)) => return self.phases(phases),
             Some(other) => self.wrong_type(None, Key::Phases, other),
         }
         Vec::new()
     }
 
-    fn empty(&mut self, place: Place) {
+    fn empty(&mut self) {
         let message = format!(
             "the plan has no phases, so the mission would do nothing: write 1 to {MOST_PHASES} in `phases`"
         );
-        self.refuse(Code::Empty, place, message);
+        self.refuse(Code::Empty, Place::of(None, Key::Phases), message);
     }
 
     fn phases(&mut self, phases: &[Value]) -> Vec<PhaseSpec> {
-        let place = Place::key(None, Key::Phases.name());
         if phases.is_empty() {
-            self.empty(place);
+            self.empty();
         } else if phases.len() > MOST_PHASES {
             let message = format!(
                 "the plan has {} phases: merge them into at most {MOST_PHASES}, since each is a full agent run and a handoff loses context at every step",
                 phases.len()
             );
-            self.refuse(Code::TooMany, place, message);
+            self.refuse(Code::TooMany, Place::of(None, Key::Phases), message);
         }
         let mut before = None;
         let mut specs = Vec::new();
@@ -139,13 +152,19 @@ impl Judge<'_> {
             self.refuse(Code::WrongType, Place::phase(number), message);
             return None;
         };
-        self.unknown_keys(Some(number), phase);
-        let kind = self.kind(number, phase);
-        let task = self.task(number, phase);
-        let done_when = self.condition(number, Key::DoneWhen, phase);
-        let done_when_check = self.condition(number, Key::DoneWhenCheck, phase);
-        let allow_empty = self.flag(number, Key::AllowEmpty, phase);
-        let checked = phase.contains_key(Key::DoneWhenCheck.name());
+        let Raw {
+            kind,
+            task,
+            done_when,
+            done_when_check,
+            allow_empty,
+        } = self.raw(number, phase);
+        let checked = done_when_check.is_some();
+        let kind = self.kind(number, kind);
+        let task = self.task(number, task);
+        let done_when = self.condition(number, Key::DoneWhen, done_when);
+        let done_when_check = self.condition(number, Key::DoneWhenCheck, done_when_check);
+        let allow_empty = self.flag(number, Key::AllowEmpty, allow_empty);
         if kind == Some(PhaseKind::Coding) && !checked {
             self.unchecked(number);
         }
@@ -158,24 +177,35 @@ impl Judge<'_> {
         })
     }
 
-    fn unknown_keys(&mut self, number: Option<Phase>, object: &Object) {
+    /// Sorts the keys of a phase; a registered key does not compile until it has its place here.
+    fn raw<'a>(&mut self, number: Phase, phase: &'a Object) -> Raw<'a> {
+        let mut raw = Raw::default();
+        for (name, value) in phase {
+            match Key::named(Level::Phase, name) {
+                Some(Key::Kind) => raw.kind = Some(value),
+                Some(Key::Task) => raw.task = Some(value),
+                Some(Key::DoneWhen) => raw.done_when = Some(value),
+                Some(Key::DoneWhenCheck) => raw.done_when_check = Some(value),
+                Some(Key::AllowEmpty) => raw.allow_empty = Some(value),
+                Some(Key::Phases) | None => self.unknown_key(Some(number), name),
+            }
+        }
+        raw
+    }
+
+    fn unknown_key(&mut self, number: Option<Phase>, name: &str) {
         let level = number.map_or(Level::Plan, |_| Level::Phase);
         let names = names_at(level);
-        for name in object.keys() {
-            if Key::named(level, name).is_some() {
-                continue;
-            }
-            let advice = match nearest(name, &names) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "leave it out, or say it in a task".to_string(),
-            };
-            let message = format!(
-                "`{}` is read by nobody: {advice} The keys here are {}",
-                shown(name),
-                names.join(", ")
-            );
-            self.refuse(Code::UnknownKey, Place::key(number, name), message);
-        }
+        let advice = match nearest(name, &names) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "leave it out, or say it in a task;".to_string(),
+        };
+        let message = format!(
+            "`{}` is read by nobody: {advice} the keys here are {}",
+            shown(name),
+            names.join(", ")
+        );
+        self.refuse(Code::UnknownKey, Place::key(number, name), message);
     }
 
     fn wrong_type(&mut self, number: Option<Phase>, key: Key, value: &Value) {
@@ -190,15 +220,16 @@ impl Judge<'_> {
             shape_of(value),
             entry.shape.words()
         );
-        self.refuse(Code::WrongType, Place::key(number, entry.name), message);
+        self.refuse(Code::WrongType, Place::of(number, key), message);
     }
 
-    fn kind(&mut self, number: Phase, phase: &Object) -> Option<PhaseKind> {
+    fn kind(&mut self, number: Phase, value: Option<&Value>) -> Option<PhaseKind> {
         let known: Vec<&str> = PhaseKind::ALL.into_iter().map(PhaseKind::name).collect();
         let all = known.join(", ");
-        let Some(value) = phase.get(Key::Kind.name()) else {
+        let place = Place::of(Some(number), Key::Kind);
+        let Some(value) = value else {
             let message = format!("the phase has no `kind`: use one of {all}");
-            self.refuse(Code::UnknownKind, Place::phase(number), message);
+            self.refuse(Code::UnknownKind, place, message);
             return None;
         };
         let Some(name) = value.as_str() else {
@@ -213,17 +244,16 @@ impl Judge<'_> {
                 shown(name),
                 near.as_deref().unwrap_or("use ")
             );
-            let place = Place::key(Some(number), Key::Kind.name());
             self.refuse(Code::UnknownKind, place, message);
         }
         kind
     }
 
-    fn task(&mut self, number: Phase, phase: &Object) -> Option<PhaseText> {
-        let place = Place::key(Some(number), Key::Task.name());
-        let Some(value) = phase.get(Key::Task.name()) else {
+    fn task(&mut self, number: Phase, value: Option<&Value>) -> Option<PhaseText> {
+        let place = Place::of(Some(number), Key::Task);
+        let Some(value) = value else {
             let message = "the phase has no `task`, so nothing tells its agent which part is its own: say what to do";
-            self.refuse(Code::BlankTask, Place::phase(number), message.to_string());
+            self.refuse(Code::BlankTask, place, message);
             return None;
         };
         let Some(task) = value.as_str() else {
@@ -233,7 +263,7 @@ impl Judge<'_> {
         if is_blank(task) {
             let message =
                 "`task` is blank, so nothing tells its agent which part is its own: say what to do";
-            self.refuse(Code::BlankTask, place, message.to_string());
+            self.refuse(Code::BlankTask, place, message);
             return None;
         }
         if is_placeholder(task) {
@@ -246,8 +276,8 @@ impl Judge<'_> {
         self.text(number, Key::Task, task)
     }
 
-    fn condition(&mut self, number: Phase, key: Key, phase: &Object) -> Option<PhaseText> {
-        let value = phase.get(key.name())?;
+    fn condition(&mut self, number: Phase, key: Key, value: Option<&Value>) -> Option<PhaseText> {
+        let value = value?;
         let Some(text) = value.as_str() else {
             self.wrong_type(Some(number), key, value);
             return None;
@@ -257,11 +287,7 @@ impl Judge<'_> {
             let message = format!(
                 "`{name}` is blank, and a condition that was asked for may not vanish: say it, or leave the key out"
             );
-            self.refuse(
-                Code::BlankCondition,
-                Place::key(Some(number), name),
-                message,
-            );
+            self.refuse(Code::BlankCondition, Place::of(Some(number), key), message);
             return None;
         }
         self.text(number, key, text)
@@ -269,7 +295,7 @@ impl Judge<'_> {
 
     fn text(&mut self, number: Phase, key: Key, text: &str) -> Option<PhaseText> {
         let name = key.name();
-        let place = || Place::key(Some(number), name);
+        let place = || Place::of(Some(number), key);
         let control = text.chars().find(|c| is_control(*c));
         if let Some(control) = control {
             let message = format!(
@@ -288,8 +314,8 @@ impl Judge<'_> {
         text.parse().ok()
     }
 
-    fn flag(&mut self, number: Phase, key: Key, phase: &Object) -> bool {
-        match phase.get(key.name()) {
+    fn flag(&mut self, number: Phase, key: Key, value: Option<&Value>) -> bool {
+        match value {
             None => false,
             Some(Value::Bool(flag)) => *flag,
             Some(other) => {
@@ -304,8 +330,11 @@ impl Judge<'_> {
             Checks::Configured | Checks::Waived => {}
             Checks::None => {
                 let message = "nothing checks this coding phase, here or in the configuration: give it a `done_when_check`, a command that exits with 0 when the work holds";
-                let message = message.to_string();
-                self.refuse(Code::UncheckedCoding, Place::phase(number), message);
+                self.refuse(
+                    Code::UncheckedCoding,
+                    Place::of(Some(number), Key::DoneWhenCheck),
+                    message,
+                );
             }
         }
     }
@@ -318,8 +347,8 @@ impl Judge<'_> {
             let message = "the phase has the kind and the task of the one before it: merge them, or say what is left to do";
             self.refuse(
                 Code::DuplicateTask,
-                Place::phase(number),
-                message.to_string(),
+                Place::of(Some(number), Key::Task),
+                message,
             );
         }
     }

@@ -64,6 +64,10 @@ impl Place {
         }
     }
 
+    pub(crate) fn of(phase: Option<Phase>, key: Key) -> Self {
+        Self::key(phase, key.name())
+    }
+
     pub(crate) fn key(phase: Option<Phase>, key: &str) -> Self {
         let key = Some(key.to_string());
         Self { phase, key }
@@ -91,8 +95,11 @@ impl Marks {
         walk.marks
     }
 
-    pub(crate) fn at(&self, place: &Place) -> Option<Position> {
-        self.found.get(place).copied()
+    /// Where `place` is; for a key that is missing, where its object is.
+    pub(crate) fn near(&self, place: &Place) -> Option<Position> {
+        let object = place.phase.map_or(Place::ROOT, Place::phase);
+        let at = self.found.get(place).or_else(|| self.found.get(&object));
+        at.copied()
     }
 
     /// Each key that its object has named before.
