@@ -238,7 +238,7 @@ impl Judge<'_> {
         };
         let kind = PhaseKind::ALL.into_iter().find(|kind| kind.name() == name);
         if kind.is_none() {
-            let near = nearest(name, &known).map(|near| format!("did you mean `{near}`? Use "));
+            let near = nearest(name, &known).map(|near| format!("did you mean `{near}`? use "));
             let message = format!(
                 "`{}` is not a kind: {}one of {all}",
                 shown(name),

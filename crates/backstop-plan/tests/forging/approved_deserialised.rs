@@ -1,0 +1,3 @@
+fn main() {
+    let _: backstop_plan::Approved = serde_json::from_str("{}").unwrap();
+}

@@ -1,0 +1,3 @@
+fn main() {
+    let _ = backstop_plan::Plan { phases: Vec::new() };
+}

@@ -1,0 +1,3 @@
+fn main() {
+    let _ = backstop_plan::Turn { number: 1 };
+}
