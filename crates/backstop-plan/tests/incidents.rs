@@ -81,7 +81,10 @@ fn an_unknown_kind_is_refused_and_never_an_empty_step() {
     assert_eq!(refusals.all().len(), 1);
     let refusal = &refusals.all()[0];
     assert_eq!(
-        (refusal.code, refusal.phase.map(|phase| phase.number())),
+        (
+            refusal.code,
+            refusal.phase.map(backstop_vocab::Phase::number)
+        ),
         (Code::UnknownKind, Some(1))
     );
     assert!(

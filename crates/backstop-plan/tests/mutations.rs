@@ -68,7 +68,7 @@ fn respelt(value: &Value, turn: usize) -> String {
             fields.rotate_left(by);
             format!("{{\r\n{} }}", fields.join("\n , "))
         }
-        other => other.to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
     }
 }
 
