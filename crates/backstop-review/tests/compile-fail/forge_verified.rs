@@ -1,0 +1,7 @@
+use backstop_review::{Parked, Verified};
+
+fn forge(parked: &Parked) -> Verified {
+    Verified { receipt: Box::new(parked.receipt().clone()) }
+}
+
+fn main() {}
