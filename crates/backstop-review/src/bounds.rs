@@ -83,7 +83,7 @@ impl Bounds {
     /// The hard cap of the time that slots take together: a week.
     pub const MOST_WALL_CLOCK_SECS: u64 = 604_800;
     /// The hard cap of tool calls.
-    pub const MOST_TOOL_CALLS: u64 = 1_000_000;
+    pub const MOST_TOOL_CALLS: u64 = 100_000;
     /// The hard cap of stalled repairs in a row.
     pub const MOST_STALLED_REPAIRS: u32 = 10;
     /// Red host checks that one loop takes before a review. They spend no iteration, so they have a bound of their own.

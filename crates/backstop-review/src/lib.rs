@@ -5,6 +5,22 @@
 //! is success. [`Loop`] holds any of them for storage, and [`replay`] rebuilds one from its [`Step`]s. A step
 //! that does not fit is refused and gives the state back as it was.
 //!
+//! ```
+//! use backstop_review::{Bounds, Ceiling, Policy, Ready, Spend, StopReason};
+//! use backstop_vocab::{Digest, Timestamp};
+//!
+//! let mut ready = Ready::open(Bounds::default(), Policy::default(), Digest::of(b"what is reviewed"));
+//! let stopped = loop {
+//!     match ready.begin(Timestamp::from_millis(0)) {
+//!         Ok(open) => ready = open.abandon(Spend { tool_calls: 4 }, Timestamp::from_millis(2_000)),
+//!         Err(stopped) => break stopped,
+//!     }
+//! };
+//! let used_up = StopReason::Ceilings { passed: vec![Ceiling::Iterations], verdict: None };
+//! assert_eq!(stopped.reason(), &used_up);
+//! assert_eq!(stopped.receipt().budget_line(), "iterations 3/3, tools 12/120, elapsed 4s/900s");
+//! ```
+//!
 //! Deliberately absent: modes, permissions, launching anything, and the cost of repairs, which the caller's meter
 //! counts. Nothing here reads a clock. A stored loop is rebuilt by replay, never deserialised.
 #![no_std]

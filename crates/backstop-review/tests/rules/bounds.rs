@@ -32,7 +32,7 @@ fn every_fault_of_the_bounds_is_told_at_once() {
     assert_eq!(
         words,
         "`iterations` is 51: use 0 to 50; `wall_clock_secs` is 0: use 1 to 604800; \
-         `tool_calls` is 18446744073709551615: use 1 to 1000000; \
+         `tool_calls` is 18446744073709551615: use 1 to 100000; \
          `stalled_repairs` is 0: use 1 to 10"
     );
 }
@@ -42,7 +42,7 @@ fn a_bound_is_accepted_at_its_cap_and_refused_above() {
     let most = BoundsDraft {
         iterations: 50,
         wall_clock_secs: 604_800,
-        tool_calls: 1_000_000,
+        tool_calls: 100_000,
         stalled_repairs: 10,
     };
     assert!(Bounds::try_from(most).is_ok());
@@ -56,7 +56,7 @@ fn a_bound_is_accepted_at_its_cap_and_refused_above() {
             ..most
         },
         BoundsDraft {
-            tool_calls: 1_000_001,
+            tool_calls: 100_001,
             ..most
         },
         BoundsDraft {

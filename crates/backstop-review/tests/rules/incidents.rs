@@ -23,7 +23,7 @@ fn round(n: u8, review: Review) -> [Step; 2] {
     ]
 }
 
-/// RR-01: each fix brings new findings, round after round.
+/// `RR-01`: each fix brings new findings, round after round.
 #[test]
 fn new_findings_without_end_stop_at_the_iterations() {
     let per_round = [3, 4, 4, 3, 2, 2, 2, 2, 5, 2];
@@ -45,7 +45,7 @@ fn new_findings_without_end_stop_at_the_iterations() {
     assert_eq!(refused.len(), 30 - 8);
 }
 
-/// RR-02: fail, repair, fail, repair, no verdict.
+/// `RR-02`: fail, repair, fail, repair, no verdict.
 #[test]
 fn a_missing_verdict_is_not_another_repair() {
     let mut steps = Vec::new();
@@ -65,7 +65,7 @@ fn a_missing_verdict_is_not_another_repair() {
     assert_eq!(end.receipt().iterations(), 3);
 }
 
-/// RR-03: the digest moved during the review.
+/// `RR-03`: the digest moved during the review.
 #[test]
 fn findings_of_another_tree_are_never_repaired() {
     let moved = Review {
@@ -83,7 +83,7 @@ fn findings_of_another_tree_are_never_repaired() {
     assert_eq!(refused.len(), 1);
 }
 
-/// GB-02: the implementing agent approves its own chain.
+/// `GB-02`: the implementing agent approves its own chain.
 #[test]
 fn the_implementer_never_approves_its_own_work() {
     let own = Review {
@@ -101,7 +101,7 @@ fn the_implementer_never_approves_its_own_work() {
     assert_eq!(stop_reason(&end), &shared);
 }
 
-/// GB-03: hooks were skipped; the host's own check decides.
+/// `GB-03`: hooks were skipped; the host's own check decides.
 #[test]
 fn a_skipped_hook_does_not_skip_the_hosts_check() {
     let red = Review {
@@ -113,7 +113,7 @@ fn a_skipped_hook_does_not_skip_the_hosts_check() {
     assert_eq!(stop_reason(&end), &why);
 }
 
-/// CO-03: nested loops each took the whole allowance.
+/// `CO-03`: nested loops each took the whole allowance.
 #[test]
 fn slots_share_one_allowance() {
     let costly = Review {
