@@ -2,4 +2,16 @@
 //!
 //! Deliberately absent: policy. Every decision is taken by `backstop-engine`.
 
+pub mod blobs;
+pub mod clock;
 pub mod config;
+mod disk;
+pub mod git;
+pub mod history;
+pub mod journal;
+pub mod play;
+pub mod process;
+pub mod prompt;
+pub mod redact;
+pub mod state;
+pub mod words;

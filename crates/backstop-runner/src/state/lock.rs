@@ -1,0 +1,126 @@
+//! The lock of a mission. The system's lock on the open file decides, and nothing else: what the file says
+//! about its holder is for people to read. Not in it: any rule by age or by process id.
+
+use std::fmt;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::Path;
+
+use backstop_engine::vocab::MissionId;
+use serde::{Deserialize, Serialize};
+
+use super::StateError;
+use crate::disk;
+
+/// How much of a lock file is read, in bytes.
+const LONGEST: u64 = 4096;
+
+/// What a lock file says about the process that wrote it. It may be gone, and its id another's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// The process.
+    pub pid: Option<u32>,
+    /// When it started, in clock ticks since the machine did.
+    pub start: Option<u64>,
+    /// The machine's start that this is about.
+    pub boot: Option<String>,
+}
+
+impl Holder {
+    /// This process.
+    fn here() -> Self {
+        let stat = fs::read_to_string("/proc/self/stat").ok();
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
+        Self {
+            pid: Some(std::process::id()),
+            start: stat.as_deref().and_then(start_time),
+            boot: boot.map(|id| id.trim().to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pid {
+            Some(pid) => write!(f, "another process (`{pid}`, by its own word)"),
+            None => f.write_str("another process"),
+        }
+    }
+}
+
+/// The field `starttime` of `/proc/<pid>/stat`; the name before it may hold spaces and brackets.
+fn start_time(stat: &str) -> Option<u64> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_whitespace().nth(19)?.parse().ok()
+}
+
+/// The held lock of a mission; dropping it gives it up.
+#[derive(Debug)]
+pub struct Lock {
+    file: File,
+    left_behind: Option<Holder>,
+}
+
+impl Lock {
+    pub(super) fn take(path: &Path, mission: &MissionId) -> Result<Self, StateError> {
+        let mut options = disk::private();
+        options.read(true).write(true).create(true).truncate(false);
+        let refused = |e| StateError::io("lock", path)(e);
+        let mut file = disk::open_regular(&options, path).map_err(refused)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(StateError::Held {
+                    mission: mission.clone(),
+                    holder: said(&mut file).unwrap_or_default(),
+                });
+            }
+            Err(TryLockError::Error(e)) => return Err(refused(e)),
+        }
+        let left_behind = said(&mut file);
+        say(&mut file, &Holder::here()).map_err(refused)?;
+        Ok(Self { file, left_behind })
+    }
+
+    /// The process that held the lock last and did not give it up itself: it was killed, or the machine was.
+    #[must_use]
+    pub const fn left_behind(&self) -> Option<&Holder> {
+        self.left_behind.as_ref()
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Words that stay behind are a note for the next holder, never a lock, so a failure is harmless.
+        let _ = self.file.set_len(0);
+        let _ = self.file.unlock();
+    }
+}
+
+/// What the file says; nothing when it says nothing that can be understood.
+fn said(file: &mut File) -> Option<Holder> {
+    let mut words = Vec::new();
+    file.rewind().ok()?;
+    file.take(LONGEST).read_to_end(&mut words).ok()?;
+    serde_json::from_slice(&words).ok()
+}
+
+fn say(file: &mut File, holder: &Holder) -> io::Result<()> {
+    let words = serde_json::to_vec(holder)?;
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(&words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_start_time_is_found_behind_any_name() {
+        let stat = "7 (a) b (c) S 1 7 7 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 4711 9 9";
+        assert_eq!(start_time(stat), Some(4711));
+        assert_eq!(start_time("7 (a"), None);
+        assert!(Holder::here().start.is_some());
+    }
+}
