@@ -219,6 +219,8 @@ pub struct CharterDraft {
     pub checked: Checked,
     /// Choices.
     pub settings: Settings,
+    /// What the edge needs to do its effects, in its own words; frozen with the rest and never read here.
+    pub edge: Text<65536>,
 }
 
 /// A charter that no mission can be opened with.

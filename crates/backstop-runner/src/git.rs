@@ -33,7 +33,7 @@ mod ship;
 mod survey;
 mod workspace;
 
-pub(crate) use backstop_vocab::{CommitId, Digest, MissionId, Phase, PhaseKind};
+pub(crate) use backstop_engine::vocab::{CommitId, Digest, MissionId, Phase, PhaseKind};
 
 pub use call::Git;
 pub use error::{GitError, shown};

@@ -133,7 +133,7 @@ pub enum PlayError {
     #[error("the scripted agent only runs in a lane: name it as the agent of a mission")]
     NoLane,
     /// The file cannot be read or understood.
-    #[error("cannot play `{path}`: {words}")]
+    #[error("cannot play `{}`: {words}", path.display())]
     Script {
         /// The file.
         path: PathBuf,
@@ -141,7 +141,7 @@ pub enum PlayError {
         words: String,
     },
     /// A path that leads out of the workspace.
-    #[error("`{0}` leads out of the workspace: use a path inside it")]
+    #[error("`{}` leads out of the workspace: use a path inside it", .0.display())]
     Outside(PathBuf),
     /// A file or command did not do.
     #[error("{0}")]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use backstop_runner::git::{Base, Git, Host, LaneRef, Repository, Workspace};
-use backstop_vocab::{CommitId, Phase, PhaseKind};
+use backstop_engine::vocab::{CommitId, Phase, PhaseKind};
 
 /// The lane that most tests use.
 pub(super) const LANE: LaneRef = LaneRef {

@@ -1,0 +1,32 @@
+//! Agent processes: how one is started, watched, stopped, and swept up behind.
+//!
+//! An attempt is a process group that is led by the agent and marked in its environment. It has ended when the agent's
+//! pid has, whatever still holds its pipes; afterwards nothing of it is left alive, or what is left is named.
+//! Linux only: `/proc`, pidfds and the child subreaper have no common form elsewhere.
+//!
+//! Deliberately absent: what output means (the adapters), what an ending means (the outcome policy), and secrets
+//! (whoever spools redacts before the write).
+
+mod ended;
+mod identity;
+mod lines;
+mod marker;
+mod oom;
+mod output;
+mod running;
+mod spawn;
+mod spool;
+mod sweep;
+mod table;
+mod watchdog;
+
+pub use ended::{Captured, Ended, EndedBy, Exit};
+pub use identity::Identity;
+pub use lines::{Line, Lines, MOST_LINE};
+pub use marker::{Marker, carries_marker, descends_from_marked};
+pub use oom::Oom;
+pub use output::{Heard, Idle, Listen, Pipe};
+pub use running::{Order, Running, Stopper};
+pub use spawn::{Limits, Spawn, SpawnError, Stdin, spawn};
+pub use spool::{MOST_SPOOLED, Spool, Spooled};
+pub use sweep::{Swept, become_subreaper, find_survivors, reap_orphans, stop_by_identity};

@@ -1,0 +1,235 @@
+//! Finding and ending what an attempt has left behind: its group, its children, and whatever carries its marker.
+//!
+//! Deliberately absent: group signals. Here every process is signalled by itself, through a pidfd whose start time was
+//! checked. And guesses: an orphan without marker, group, session or parent of the attempt is nobody's and stays.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::process;
+use std::time::Duration;
+
+use rustix::process::{Signal, WaitOptions, getpgrp, getpid, getsid, set_child_subreaper, waitpid};
+use tokio::time::{Instant, sleep};
+
+use super::identity::{Identity, Stat, raw};
+use super::marker::Marker;
+use super::table::Table;
+
+/// How long the kernel gets to let a killed process go.
+pub(super) const KILL_LIMIT: Duration = Duration::from_secs(5);
+
+/// How often it is looked at what is left.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What became of the processes that an attempt had left behind.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// How many were ended.
+    pub swept: usize,
+    /// Which could not be ended.
+    pub left: Vec<Identity>,
+}
+
+/// Makes this process the parent of orphans below it, so that no agent's child escapes to the first process of the system.
+/// Once, when the runner starts; it covers the whole process.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn become_subreaper() -> io::Result<()> {
+    Ok(set_child_subreaper(Some(getpid()))?)
+}
+
+/// Every living process that carries exactly this marker, but for this process.
+#[must_use]
+pub fn find_survivors(marker: &Marker) -> Vec<Identity> {
+    let table = Table::read();
+    let others = table.alive().filter(|stat| stat.pid != process::id());
+    others
+        .filter(|stat| marker.is_on(stat.pid))
+        .map(Stat::identity)
+        .collect()
+}
+
+/// Ends an attempt that another process started, such as a runner that crashed: SIGTERM, `grace`, SIGKILL until none is
+/// left. `identity` is the agent's own process; when its number belongs to another process by now, that one is not touched.
+pub async fn stop_by_identity(identity: Identity, marker: &Marker, grace: Duration) -> Swept {
+    Scent::of_stranger(identity, marker.clone())
+        .sweep(grace)
+        .await
+}
+
+/// Waits for orphans that have ended under this process, so that they do not pile up as zombies.
+///
+/// Only for what cannot be a child that this process started itself: another session, or a group led by another. So what
+/// the runner starts itself must not be made the leader of a session.
+pub fn reap_orphans() {
+    let (own, group) = (process::id(), getpgrp().as_raw_pid());
+    let session = getsid(None).map_or(0, rustix::process::Pid::as_raw_pid);
+    let is = |number: u32, raw: i32| i64::from(number) == i64::from(raw);
+    let orphans = Table::read();
+    let orphans = orphans
+        .all()
+        .filter(|stat| stat.parent == own && stat.is_dead());
+    for stat in orphans {
+        let led_by_another = stat.group != stat.pid && !is(stat.group, group);
+        if !is(stat.session, session) || led_by_another {
+            reap(stat.identity());
+        }
+    }
+}
+
+/// Reaps this very process when it is a dead child of ours. A dead child keeps its number until then, so none other is hit.
+fn reap(identity: Identity) {
+    let ours = Stat::read(identity.pid).is_some_and(|stat| {
+        stat.identity() == identity && stat.parent == process::id() && stat.is_dead()
+    });
+    if ours {
+        let _ = waitpid(raw(identity.pid), WaitOptions::NOHANG);
+    }
+}
+
+/// By what the processes of an attempt are recognised.
+#[derive(Debug, Clone)]
+pub(super) struct Scent {
+    leader: Identity,
+    marker: Marker,
+    seen: BTreeSet<Identity>,
+    kin: Kin,
+}
+
+/// What the leader is to this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kin {
+    /// Our own child, unreaped: known by its number, and waited for elsewhere.
+    Child,
+    /// Another process started it: known by its number and its marker, and to be ended like the rest.
+    Stranger,
+}
+
+impl Scent {
+    /// Of what our own, unreaped child `leader` has started.
+    pub(super) fn of_child(leader: Identity, marker: Marker) -> Self {
+        Self::new(leader, marker, Kin::Child)
+    }
+
+    /// Of `leader`, whom another process started, and of what it has started.
+    fn of_stranger(leader: Identity, marker: Marker) -> Self {
+        Self::new(leader, marker, Kin::Stranger)
+    }
+
+    fn new(leader: Identity, marker: Marker, kin: Kin) -> Self {
+        Self {
+            leader,
+            marker,
+            seen: BTreeSet::new(),
+            kin,
+        }
+    }
+
+    /// Remembers who descends from the leader now: once it has gone, nothing tells any more.
+    pub(super) fn remember(&mut self) {
+        let table = Table::read();
+        let below = table.descendants(&BTreeSet::from([self.leader.pid]));
+        if table.find(self.leader.pid).map(Stat::identity) == Some(self.leader) {
+            let found = below.into_iter().filter_map(|pid| table.find(pid));
+            self.seen.extend(found.map(Stat::identity));
+        }
+    }
+
+    /// Whether anything of the leader's group still runs, but for the leader.
+    pub(super) fn has_group(&self) -> bool {
+        let table = Table::read();
+        table
+            .alive()
+            .any(|stat| stat.group == self.leader.pid && stat.pid != self.leader.pid)
+    }
+
+    /// Whether the leader still has its number; then that number cannot be the group of anyone else.
+    ///
+    /// Start times begin anew with each boot, so that a stranger must also carry the marker.
+    fn is_leader_in(&self, table: &Table) -> bool {
+        let found = table.find(self.leader.pid).map(Stat::identity) == Some(self.leader);
+        match self.kin {
+            Kin::Child => found,
+            Kin::Stranger => found && self.marker.is_on(self.leader.pid),
+        }
+    }
+
+    /// What of the attempt is still alive; never this process, nor one that it descends from.
+    pub(super) fn survivors(&self) -> Vec<Identity> {
+        let table = Table::read();
+        let spared = table.lineage(process::id());
+        let group_is_ours = self.is_leader_in(&table);
+        let is_ours = |stat: &Stat| {
+            (group_is_ours && stat.group == self.leader.pid)
+                || self.seen.contains(&stat.identity())
+                || self.marker.is_on(stat.pid)
+        };
+        // Nothing of the attempt is older than its leader: the environments of all others need not be read.
+        let candidates = table
+            .alive()
+            .filter(|stat| stat.identity().start_time >= self.leader.start_time);
+        let mut found: BTreeSet<u32> = candidates.filter(is_ours).map(|stat| stat.pid).collect();
+        let led: Vec<u32> = table
+            .alive()
+            .filter(|stat| found.contains(&stat.session))
+            .map(|stat| stat.pid)
+            .collect();
+        found.extend(led);
+        found.extend(table.descendants(&found));
+        let found = table.alive().filter(|stat| found.contains(&stat.pid));
+        let found = found.filter(|stat| !spared.contains(&stat.pid));
+        let wanted = |stat: &Stat| self.kin == Kin::Stranger || stat.pid != self.leader.pid;
+        found.filter(wanted).map(Stat::identity).collect()
+    }
+
+    /// SIGTERM, `grace`, SIGKILL until none is left or the kernel does not let go.
+    pub(super) async fn sweep(&mut self, grace: Duration) -> Swept {
+        let mut met = BTreeSet::new();
+        let asked = self.meet(&mut met);
+        signal(&asked, Signal::TERM);
+        // A stopped process takes SIGTERM only when it goes on.
+        signal(&asked, Signal::CONT);
+        wait_until_gone(&asked, grace).await;
+        let deadline = Instant::now() + KILL_LIMIT;
+        let left = loop {
+            let left = self.meet(&mut met);
+            if left.is_empty() || Instant::now() >= deadline {
+                break left;
+            }
+            signal(&left, Signal::KILL);
+            wait_until_gone(&left, LOOK).await;
+        };
+        met.iter().copied().for_each(reap);
+        Swept {
+            swept: met.len() - left.len(),
+            left,
+        }
+    }
+
+    /// The survivors. They are remembered: one whose parent goes first would not be recognised again.
+    fn meet(&mut self, met: &mut BTreeSet<Identity>) -> Vec<Identity> {
+        let found = self.survivors();
+        self.seen.extend(found.iter().copied());
+        met.extend(found.iter().copied());
+        found
+    }
+
+    /// SIGKILL to all, without waiting: for when there is no time left to do it well.
+    pub(super) fn kill(&self) {
+        signal(&self.survivors(), Signal::KILL);
+    }
+}
+
+fn signal(who: &[Identity], signal: Signal) {
+    for identity in who {
+        identity.signal(signal);
+    }
+}
+
+async fn wait_until_gone(who: &[Identity], most: Duration) {
+    let deadline = Instant::now() + most;
+    while who.iter().any(|identity| identity.is_alive()) && Instant::now() < deadline {
+        sleep(LOOK.min(most)).await;
+    }
+}
