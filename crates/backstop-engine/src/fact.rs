@@ -48,6 +48,13 @@ pub enum Fact {
         /// The tree that is on the mission branch now.
         tree: Digest,
     },
+    /// A verified lane could not be put on the mission branch.
+    LandFailed {
+        /// The landing.
+        effect: EffectId,
+        /// Why, and what to do.
+        cause: Text<2048>,
+    },
     /// The ship step is over.
     Shipped(Shipped),
     /// A moved base was merged into the mission branch, or could not be.

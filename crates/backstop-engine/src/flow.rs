@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use backstop_mode::{Account, Exhausted, Paid, Settlement, Verdict};
+use backstop_mode::{Account, Exhausted, Meter, Paid, Settlement, Verdict};
 use backstop_vocab::{Digest, Stage};
 
 use crate::gate::Funds;
@@ -28,9 +28,11 @@ pub(crate) fn proceed(turn: &mut Turn, next: Next) {
     }
     match next {
         Next::Preflight => preflight::begin(turn),
-        Next::Attempt => attempt(turn, Account::Attempts, 1),
-        // The fault or the wait was counted when it happened; here its account only vouches for the launch.
-        Next::Resume(account) => attempt(turn, account, 0),
+        Next::Attempt => attempt(turn, |meter| meter.charge(Account::Attempts, 1)),
+        // The fault or the wait was settled when it happened; here its account only vouches for the launch.
+        Next::Resume(account) => attempt(turn, |meter| {
+            meter.resume(account).map(|paid| (meter.clone(), paid))
+        }),
         Next::Checks => checks::begin(turn),
         Next::Land => ship::land(turn),
         Next::Wait(wait, then) => begin_wait(turn, wait, *then),
@@ -77,8 +79,8 @@ pub(crate) fn advance(turn: &mut Turn) {
     }
 }
 
-/// Launches the present stage's role, if `payer` can be charged `n` and no effort account is exhausted.
-fn attempt(turn: &mut Turn, payer: Account, n: u64) {
+/// Launches the present stage's role, if `pay` gives a proof and no effort account is exhausted.
+fn attempt(turn: &mut Turn, pay: impl FnOnce(&Meter) -> Result<(Meter, Paid), Exhausted>) {
     let spent: Vec<Reason> = EFFORT
         .into_iter()
         .filter(|account| turn.meter().exhausted(*account))
@@ -87,7 +89,7 @@ fn attempt(turn: &mut Turn, payer: Account, n: u64) {
     if !spent.is_empty() {
         return gate(turn, spent, Next::Attempt);
     }
-    match turn.meter().charge(payer, n) {
+    match pay(turn.meter()) {
         Ok((meter, paid)) => {
             turn.m.meter = meter;
             launch(turn, paid);
@@ -112,6 +114,7 @@ fn launch(turn: &mut Turn, paid: Paid) {
         stage: lane.stage,
         visit: lane.visit(),
         attempt,
+        entry: lane.entry.commit.clone(),
         start: lane.head.commit.clone(),
         session: lane.session.clone(),
         briefs: lane.briefs.clone(),

@@ -173,6 +173,8 @@ pub enum Reason {
     LimitTooFar,
     /// A host check could not be run.
     CheckNotRun,
+    /// A verified lane could not be put on the mission branch.
+    LandFailed,
     /// What the mode asks for at Validate or Ship.
     Policy(backstop_mode::Reason),
     /// The ship step did not work.
@@ -189,7 +191,7 @@ impl Reason {
             Self::PreflightFailed => GateKind::Preflight,
             Self::Exhausted(account) => exhausted_kind(account),
             Self::Ended(status) => ended_kind(status),
-            Self::LimitTooFar | Self::CheckNotRun => GateKind::Infra,
+            Self::LimitTooFar | Self::CheckNotRun | Self::LandFailed => GateKind::Infra,
             Self::Policy(backstop_mode::Reason::ShipAlways) => GateKind::Ship,
             Self::Policy(
                 backstop_mode::Reason::PhaseCeiling
@@ -267,6 +269,7 @@ impl Gate {
             | Reason::Ended(_)
             | Reason::LimitTooFar
             | Reason::CheckNotRun
+            | Reason::LandFailed
             | Reason::Policy(
                 backstop_mode::Reason::ShipAlways | backstop_mode::Reason::Supervised,
             )

@@ -67,6 +67,8 @@ pub struct Order {
     pub visit: Visit,
     /// The attempt.
     pub attempt: Attempt,
+    /// The commit that the visit began on.
+    pub entry: CommitId,
     /// The commit it starts on.
     pub start: CommitId,
     /// The session to take up, where there is one.

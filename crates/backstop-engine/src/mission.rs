@@ -180,6 +180,7 @@ impl Mission {
             Fact::ChecksRan(ran) => checks::ran(&mut turn, ran),
             Fact::WaitEnded { effect } => operator::wait_ended(&mut turn, *effect),
             Fact::Landed { effect, tree } => ship::landed(&mut turn, *effect, *tree),
+            Fact::LandFailed { effect, cause: _ } => ship::land_failed(&mut turn, *effect),
             Fact::Shipped(shipped) => ship::shipped(&mut turn, shipped),
             Fact::BaseMerged(merged) => ship::merged(&mut turn, merged),
             Fact::Answered(answer) => answer::answered(&mut turn, answer),

@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 use backstop_mode::Settlement;
 use backstop_vocab::{Digest, EffectId, Operator, Stage};
 
+use crate::attempt::exhausted_by_faults;
 use crate::fact::{BaseMerged, Head, MergeOutcome, ShipOutcome, Shipped};
-use crate::flow::{Question, ask, begin_visit, brief, forget, proceed};
+use crate::flow::{self, Question, ask, begin_visit, brief, forget, proceed};
 use crate::mission::{Ended, Next, Position};
 use crate::turn::Turn;
 use crate::{Brief, Effect, Landed, Landing, Lane, Merge, Reason, Refusal, Rule, Shipment};
@@ -49,6 +50,19 @@ pub(crate) fn landed(turn: &mut Turn, effect: EffectId, tree: Digest) -> Result<
         tree,
     });
     proceed(turn, Next::AfterLanding);
+    Ok(())
+}
+
+/// The machinery failed, not the work: a person mends it, and the landing is tried again.
+pub(crate) fn land_failed(turn: &mut Turn, effect: EffectId) -> Result<(), Refusal> {
+    let Effect::Land(_) = turn.answer(effect)? else {
+        return Err(Refusal::WrongAnswer(effect));
+    };
+    turn.settle(&Settlement::Faulted);
+    let reasons = exhausted_by_faults(turn)
+        .chain([Reason::LandFailed])
+        .collect();
+    flow::gate(turn, reasons, Next::Land);
     Ok(())
 }
 
@@ -107,7 +121,7 @@ pub(crate) fn ship(turn: &mut Turn, _operator: &Operator, approved: Digest) {
 /// Sends the mission back to Code of its last lane.
 pub(crate) fn reject(turn: &mut Turn) {
     turn.settle(&Settlement::ShipRejected);
-    crate::flow::enter(turn, Stage::Code);
+    flow::enter(turn, Stage::Code);
 }
 
 /// The ship step is over.
@@ -165,5 +179,5 @@ fn moved(turn: &mut Turn, head: &Head) {
         return proceed(turn, Next::ShipGate);
     }
     turn.m.lane.cleared = None;
-    crate::flow::enter(turn, Stage::Validate);
+    flow::enter(turn, Stage::Validate);
 }

@@ -168,6 +168,26 @@ impl Meter {
         Ok((charged, Paid { account }))
     }
 
+    /// The proof for a launch that resumes after a fault or a wait, which was settled when it happened: nothing more is
+    /// charged. `account` is the one it was settled on.
+    ///
+    /// # Errors
+    /// When the account is exhausted, or not one on which faults and waits are settled.
+    pub fn resume(&self, account: Account) -> Result<Paid, Exhausted> {
+        let settled = matches!(
+            account,
+            Account::Infra | Account::InfraTotal | Account::QuotaWaits
+        );
+        if settled && !self.exhausted(account) {
+            return Ok(Paid { account });
+        }
+        Err(Exhausted {
+            account,
+            used: self.used(account),
+            ceiling: self.ceiling(account),
+        })
+    }
+
     /// The same with a lower ceiling for one account. Below what is spent, the account is exhausted.
     ///
     /// # Errors

@@ -20,10 +20,12 @@ pub(crate) fn private() -> OpenOptions {
 /// Opens a regular file. A symlink, directory, device or pipe fails with `ErrorKind::InvalidInput`.
 pub(crate) fn open_regular(options: &OpenOptions, path: &Path) -> io::Result<File> {
     let refused = |words: &str| io::Error::new(io::ErrorKind::InvalidInput, words);
-    let file = options.open(path).map_err(|e| match Errno::from_io_error(&e) {
-        Some(Errno::LOOP) => refused("it is a symlink"),
-        _ => e,
-    })?;
+    let file = options
+        .open(path)
+        .map_err(|e| match Errno::from_io_error(&e) {
+            Some(Errno::LOOP) => refused("it is a symlink"),
+            _ => e,
+        })?;
     if file.metadata()?.is_file() {
         return Ok(file);
     }

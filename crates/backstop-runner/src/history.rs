@@ -39,7 +39,9 @@ pub enum HistoryError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// It has no opening.
-    #[error("the journal does not begin with the opening of a mission: restore it from a copy, or remove the mission with `backstop clean`")]
+    #[error(
+        "the journal does not begin with the opening of a mission: restore it from a copy, or remove the mission with `backstop clean`"
+    )]
     NotOpened,
     /// A fact does not fit the ones before it.
     #[error("record {seq} of the journal does not fit the ones before it: {refusal}")]
@@ -64,18 +66,31 @@ impl Folding {
     /// # Errors
     /// When it does not fit.
     pub fn take(&mut self, record: Record<Fact>) -> Result<(), HistoryError> {
-        let Record { seq, at, event: fact } = record;
+        let Record {
+            seq,
+            at,
+            event: fact,
+        } = record;
         let moved = match (&self.mission, &fact) {
             (None, Fact::Opened(charter)) => Mission::open(Charter::clone(charter)),
             (None, _) => return Err(HistoryError::NotOpened),
             (Some(mission), _) => {
-                let event = Event { at, fact: fact.clone() };
+                let event = Event {
+                    at,
+                    fact: fact.clone(),
+                };
                 let moved = mission.decide(&event);
                 moved.map_err(|refusal| HistoryError::Misfit { seq, refusal })?
             }
         };
         self.mission = Some(moved.mission);
-        self.steps.push(Step { seq, at, fact, because: moved.because, effects: moved.effects });
+        self.steps.push(Step {
+            seq,
+            at,
+            fact,
+            because: moved.because,
+            effects: moved.effects,
+        });
         Ok(())
     }
 
@@ -85,7 +100,10 @@ impl Folding {
     /// When nothing was taken.
     pub fn finish(self) -> Result<History, HistoryError> {
         let mission = self.mission.ok_or(HistoryError::NotOpened)?;
-        Ok(History { steps: self.steps, mission })
+        Ok(History {
+            steps: self.steps,
+            mission,
+        })
     }
 }
 

@@ -6,6 +6,8 @@ pub mod blobs;
 pub mod clock;
 pub mod config;
 mod disk;
+pub mod edge;
+pub mod executor;
 pub mod git;
 pub mod history;
 pub mod journal;

@@ -118,7 +118,9 @@ impl Place {
         let read = |name: &str| std::env::var(name).map_err(|_| PlayError::NoLane);
         let number = |name: &str| read(name)?.parse::<u32>().map_err(|_| PlayError::NoLane);
         Ok(Self {
-            stage: read("BACKSTOP_STAGE")?.parse().map_err(|_| PlayError::NoLane)?,
+            stage: read("BACKSTOP_STAGE")?
+                .parse()
+                .map_err(|_| PlayError::NoLane)?,
             phase: number("BACKSTOP_PHASE")?,
             visit: number("BACKSTOP_VISIT")?,
             attempt: number("BACKSTOP_ATTEMPT")?,
@@ -154,7 +156,10 @@ impl Script {
     /// # Errors
     /// When it cannot be read or is no script.
     pub fn read(path: &Path) -> Result<Self, PlayError> {
-        let refused = |words: String| PlayError::Script { path: path.into(), words };
+        let refused = |words: String| PlayError::Script {
+            path: path.into(),
+            words,
+        };
         let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
         toml::from_str(&text).map_err(|error| refused(error.to_string()))
     }
@@ -180,6 +185,8 @@ pub fn play(script: &Path, place: Place) -> Result<i32, PlayError> {
     let script = Script::read(script)?;
     // A real agent reads its prompt; an unread pipe would break the writer.
     io::stdin().lock().read_to_end(&mut Vec::new())?;
+    // It uses no model, and says so.
+    speak(&Spoken::Cost(0))?;
     for act in script.step(place).map_or(&[][..], |step| &step.acts) {
         if let Some(status) = perform(act)? {
             return Ok(status);
@@ -207,7 +214,9 @@ fn perform(act: &Act) -> Result<Option<i32>, PlayError> {
         Act::Cost(cost) => speak(&Spoken::Cost(cost.micro().unwrap_or(0)))?,
         Act::Garbage(bytes) => garbage(*bytes)?,
         Act::RateLimit { after } => {
-            return end(&Spoken::RateLimited { until: after.map(|after| from_now(after.get())) });
+            return end(&Spoken::RateLimited {
+                until: after.map(|after| from_now(after.get())),
+            });
         }
         Act::Ask(question) => return end(&Spoken::Asks(question.clone())),
         Act::Fail(cause) => return end(&Spoken::Failed(*cause)),
@@ -235,7 +244,11 @@ fn speak(word: &Spoken) -> io::Result<()> {
 
 fn inside(path: &Path) -> Result<&Path, PlayError> {
     let stays = |part| matches!(part, Component::Normal(_) | Component::CurDir);
-    if path.components().all(stays) { Ok(path) } else { Err(PlayError::Outside(path.into())) }
+    if path.components().all(stays) {
+        Ok(path)
+    } else {
+        Err(PlayError::Outside(path.into()))
+    }
 }
 
 fn write(path: &Path, text: &str) -> Result<(), PlayError> {
@@ -246,7 +259,10 @@ fn write(path: &Path, text: &str) -> Result<(), PlayError> {
 }
 
 fn append(path: &Path, text: &str) -> Result<(), PlayError> {
-    let file = std::fs::OpenOptions::new().append(true).create(true).open(inside(path)?);
+    let file = std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(inside(path)?);
     Ok(file?.write_all(text.as_bytes())?)
 }
 
@@ -271,7 +287,9 @@ fn garbage(bytes: usize) -> io::Result<()> {
 
 /// A moment in milliseconds since the Unix epoch.
 fn from_now(after: StdDuration) -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     u64::try_from(since.saturating_add(after).as_millis()).unwrap_or(u64::MAX)
 }
 
@@ -293,7 +311,12 @@ do = [{ write = { path = "a/b.txt", text = "x" } }, "hang", { rate_limit = { aft
     #[test]
     fn the_first_step_that_fits_is_played() {
         let script: Script = toml::from_str(TEXT).unwrap();
-        let place = |stage, visit| Place { stage, phase: 1, visit, attempt: 1 };
+        let place = |stage, visit| Place {
+            stage,
+            phase: 1,
+            visit,
+            attempt: 1,
+        };
         assert_eq!(script.step(place(Stage::Code, 2)), script.step.first());
         assert_eq!(script.step(place(Stage::Code, 1)), script.step.get(1));
         assert_eq!(script.step(place(Stage::Define, 1)), None);

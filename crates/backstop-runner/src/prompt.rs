@@ -30,7 +30,12 @@ pub struct Material<'a> {
 /// The prompt of one launch.
 #[must_use]
 pub fn prompt(material: Material<'_>) -> String {
-    let Material { charter, phase, order, blobs } = material;
+    let Material {
+        charter,
+        phase,
+        order,
+        blobs,
+    } = material;
     let mut text = String::new();
     head(&mut text, charter, order);
     section(&mut text, "The goal", charter.fields().goal.as_str());
@@ -77,7 +82,11 @@ fn tell(text: &mut String, brief: &Brief, blobs: &Blobs) {
         }
         Brief::RedChecks(results) => {
             let body = red(results, blobs);
-            section(text, "The host's checks are red on your work: mend it", &body);
+            section(
+                text,
+                "The host's checks are red on your work: mend it",
+                &body,
+            );
         }
         Brief::Note { by, note } => section(text, &format!("{by} says"), note.as_str()),
         Brief::TakenUp(status) => section(
@@ -91,7 +100,11 @@ fn tell(text: &mut String, brief: &Brief, blobs: &Blobs) {
             "Decide yourself, and record the assumption that you make in your final message.",
         ),
         Brief::Conflict(cause) => {
-            section(text, "The base moved, and contradicts the work", cause.as_str());
+            section(
+                text,
+                "The base moved, and contradicts the work",
+                cause.as_str(),
+            );
         }
     }
 }
@@ -139,8 +152,13 @@ fn whole(blobs: &Blobs, digest: &Digest, most: usize) -> String {
     if text.len() <= most {
         return text;
     }
-    let head = text.get(..text.floor_char_boundary(most)).unwrap_or_default();
-    let place = blobs.path(digest).map(|path| path.display().to_string()).unwrap_or_default();
+    let head = text
+        .get(..text.floor_char_boundary(most))
+        .unwrap_or_default();
+    let place = blobs
+        .path(digest)
+        .map(|path| path.display().to_string())
+        .unwrap_or_default();
     format!("{head}\n[cut here; the whole is in `{place}`]")
 }
 
@@ -148,7 +166,11 @@ fn tail(blobs: &Blobs, digest: &Digest) -> String {
     let text = read(blobs, digest);
     let from = text.ceil_char_boundary(text.len().saturating_sub(LOG));
     let end = text.get(from..).unwrap_or_default();
-    if from == 0 { end.to_owned() } else { format!("[…]{end}") }
+    if from == 0 {
+        end.to_owned()
+    } else {
+        format!("[…]{end}")
+    }
 }
 
 fn checks(text: &mut String, checks: &[Check], role: Role) {
@@ -184,4 +206,3 @@ const fn duty(role: Role, kind: PhaseKind) -> &'static str {
         }
     }
 }
-

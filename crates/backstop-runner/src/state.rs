@@ -31,7 +31,9 @@ pub enum StateError {
         source: io::Error,
     },
     /// Nothing says where state is kept.
-    #[error("there is no place for the state: none of BACKSTOP_STATE, XDG_STATE_HOME and HOME is set: give --state-dir")]
+    #[error(
+        "there is no place for the state: none of BACKSTOP_STATE, XDG_STATE_HOME and HOME is set: give --state-dir"
+    )]
     Nowhere,
     /// The state would lie where agents work and git looks.
     #[error("the state directory `{}` is inside the repository `{}`: choose one outside with --state-dir", state.display(), repo.display())]
@@ -54,7 +56,10 @@ pub enum StateError {
     #[error("there is a mission `{0}` already: resume it, or give the new one another id")]
     Exists(MissionId),
     /// No mission has this id, or begins so.
-    #[error("no mission here has the id `{wanted}` or one that begins so; {}", known(missions))]
+    #[error(
+        "no mission here has the id `{wanted}` or one that begins so; {}",
+        known(missions)
+    )]
     Unknown {
         /// What was looked for.
         wanted: String,

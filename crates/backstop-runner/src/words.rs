@@ -2,7 +2,9 @@
 
 use backstop_engine::mode::{self, Account};
 use backstop_engine::outcome::{FailCause, Interruption, Status, StatusKind, UnavailableCause};
-use backstop_engine::{Ended, Gate, GateKind, Mission, ParkCause, ParkedAt, Position, Reason, Rule};
+use backstop_engine::{
+    Ended, Gate, GateKind, Mission, ParkCause, ParkedAt, Position, Reason, Rule,
+};
 use backstop_engine::{Verb, WaitCause};
 
 use crate::clock::utc;
@@ -63,6 +65,7 @@ fn reason_name(reason: Reason) -> String {
         Reason::Ended(status) => format!("ended.{status}"),
         Reason::LimitTooFar => "limit_too_far".into(),
         Reason::CheckNotRun => "check_not_run".into(),
+        Reason::LandFailed => "land_failed".into(),
         Reason::Policy(reason) => reason.name().into(),
         Reason::ShipFailed => "ship_failed".into(),
         Reason::MergeConflict => "merge_conflict".into(),
@@ -80,7 +83,9 @@ pub fn rule(rule: Rule) -> String {
         Rule::PassedThrough(stage) => format!("no role works at {stage}, so it is passed through"),
         Rule::Outcome(rule) => rule.why().to_owned(),
         Rule::EvidenceOutranksClaim => plain("what the host saw outranks what the agent said"),
-        Rule::DecidesByItself => plain("the standing answer to a question is: decide, and record it"),
+        Rule::DecidesByItself => {
+            plain("the standing answer to a question is: decide, and record it")
+        }
         Rule::Waits(cause) => wait(cause).to_owned(),
         Rule::WaitEnded => plain("the wait is over"),
         Rule::NothingToCheck => plain("nothing is configured to check this phase"),
@@ -131,6 +136,7 @@ pub fn reason(reason: Reason) -> String {
         Reason::Ended(status) => format!("the attempt ended as {}", ended(status)),
         Reason::LimitTooFar => "the provider's limit lifts more than 8 days from now".into(),
         Reason::CheckNotRun => "a host check could not be run".into(),
+        Reason::LandFailed => "the verified lane could not be put on the mission branch".into(),
         Reason::Policy(mode::Reason::ShipAlways) => {
             "the work is verified, and nothing ships without a person".into()
         }
@@ -141,7 +147,10 @@ pub fn reason(reason: Reason) -> String {
             "the mission is supervised: a person sees every Validate".into()
         }
         Reason::Policy(mode::Reason::StreakCeiling) => {
-            format!("`{}` is exhausted: failures in a row without progress", Account::Streak)
+            format!(
+                "`{}` is exhausted: failures in a row without progress",
+                Account::Streak
+            )
         }
         Reason::ShipFailed => "handing over did not work".into(),
         Reason::MergeConflict => "the base moved and contradicts the work".into(),
@@ -231,7 +240,9 @@ pub fn position(mission: &Mission) -> String {
         Position::Busy(_) if mission.stopping().is_some() => "stopping".into(),
         Position::Busy(_) => format!("at work: {}", mission.stage()),
         Position::Waiting(_, wait, _) => format!("waiting until {}", utc(wait.until)),
-        Position::AtGate(_, gate) => format!("waiting for a person: {} gate {}", gate.kind, gate.id),
+        Position::AtGate(_, gate) => {
+            format!("waiting for a person: {} gate {}", gate.kind, gate.id)
+        }
         Position::Parked(cause, at) => format!("parked{}", parked(*cause, at)),
         Position::Ended(Ended::Shipped(place)) => format!("shipped: {place}"),
         Position::Ended(Ended::Aborted) => "aborted".into(),

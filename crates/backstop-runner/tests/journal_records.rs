@@ -1,4 +1,9 @@
 //! What a journal keeps, and what it finds: every torn end, every flipped byte, every edit.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test ends where what it expects does not hold"
+)]
 
 use std::fs;
 use std::io::Cursor;
@@ -88,19 +93,19 @@ fn open_all(path: &Path) -> Result<(Vec<Event>, journal::Writer, Healed), Journa
 }
 
 fn fault(error: JournalError) -> (u64, u64, Fault) {
-    match error {
-        JournalError::Damaged { damage, .. } => (damage.offset, damage.seq.number(), damage.fault),
-        other => panic!("{other}"),
-    }
+    let JournalError::Damaged { damage, .. } = error else {
+        panic!("{error}")
+    };
+    (damage.offset, damage.seq.number(), damage.fault)
 }
 
 /// The record with the checksum and link that an editor who knows the format would give it.
 fn forge(seq: u64, prev: &str, event: &str) -> Vec<u8> {
     let covered = format!(r#"{{"v":1,"seq":{seq},"at":1,"prev":"{prev}","event":{event}"#);
-    seal(covered)
+    seal(&covered)
 }
 
-fn seal(covered: String) -> Vec<u8> {
+fn seal(covered: &str) -> Vec<u8> {
     let crc = crc32fast::hash(covered.as_bytes());
     format!("{covered},\"crc\":\"{crc:08x}\"}}\n").into_bytes()
 }
@@ -113,12 +118,17 @@ fn digits_of(line: &[u8]) -> String {
 fn a_record_is_one_line_in_the_fixed_frame() {
     let line = String::from_utf8(some_lines()[1].clone()).unwrap();
     let prev = digits_of(&some_lines()[0]);
-    let covered =
-        format!(r#"{{"v":1,"seq":1,"at":1001,"prev":"{prev}","event":{{"spent":7}}"#);
-    assert_eq!(line.into_bytes(), seal(covered));
-    assert!(some_lines()[0].starts_with(
-        format!(r#"{{"v":1,"seq":0,"at":1000,"prev":"{}","event":"#, "0".repeat(64)).as_bytes()
-    ));
+    let covered = format!(r#"{{"v":1,"seq":1,"at":1001,"prev":"{prev}","event":{{"spent":7}}"#);
+    assert_eq!(line.into_bytes(), seal(&covered));
+    assert!(
+        some_lines()[0].starts_with(
+            format!(
+                r#"{{"v":1,"seq":0,"at":1000,"prev":"{}","event":"#,
+                "0".repeat(64)
+            )
+            .as_bytes()
+        )
+    );
 }
 
 #[test]
@@ -136,7 +146,14 @@ fn appending_goes_on_where_the_journal_ended() {
     assert_eq!(verified.tail, Tail::None);
     assert_eq!(
         verified.head,
-        Digest::of(scratch.bytes().trim_ascii_end().rsplit(|b| *b == b'\n').next().unwrap())
+        Digest::of(
+            scratch
+                .bytes()
+                .trim_ascii_end()
+                .rsplit(|b| *b == b'\n')
+                .next()
+                .unwrap()
+        )
     );
 }
 
@@ -146,7 +163,7 @@ fn a_torn_tail_at_any_byte_is_cut_and_loses_no_whole_record() {
     for length in 0..=bytes.len() {
         let kept = &bytes[..length];
         let whole = kept.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
-        let terminated = kept.iter().filter(|b| **b == b'\n').count();
+        let terminated = kept.split(|b| *b == b'\n').count() - 1;
         let lacks_newline = bytes.get(length) == Some(&b'\n');
         let records = terminated + usize::from(lacks_newline);
 
@@ -244,7 +261,9 @@ fn the_last_newline_overwritten_is_damage_and_not_a_torn_write() {
     let scratch = Scratch::with(&bytes);
     let refused = open_all(&scratch.path).map(drop).unwrap_err();
     assert!(
-        refused.to_string().contains("the newline after it was overwritten"),
+        refused
+            .to_string()
+            .contains("the newline after it was overwritten"),
         "{refused}"
     );
     assert_eq!(scratch.bytes(), bytes);
@@ -290,7 +309,7 @@ fn an_edit_that_mends_its_checksum_breaks_the_chain() {
 fn a_record_has_one_spelling() {
     let zeroes = "0".repeat(64);
     let sound = format!(r#"{{"v":1,"seq":0,"at":1,"prev":"{zeroes}","event":"parked""#);
-    assert_eq!(verify_bytes(&seal(sound.clone())).unwrap().records, 1);
+    assert_eq!(verify_bytes(&seal(&sound)).unwrap().records, 1);
     let others = [
         sound.replace(r#""v":1"#, r#""v":01"#),
         sound.replace(r#""v":1,"#, r#""v":1, "#),
@@ -308,17 +327,20 @@ fn a_record_has_one_spelling() {
         sound.replace(r#""parked""#, "parked"),
     ];
     for other in others {
-        let (.., found) = fault(verify_bytes(&seal(other.clone())).unwrap_err());
-        assert!(matches!(found, Fault::Frame | Fault::Json(_)), "{other}: {found}");
+        let (.., found) = fault(verify_bytes(&seal(&other)).unwrap_err());
+        assert!(
+            matches!(found, Fault::Frame | Fault::Json(_)),
+            "{other}: {found}"
+        );
     }
-    let upper = seal(sound).to_ascii_uppercase();
+    let upper = seal(&sound).to_ascii_uppercase();
     assert_eq!(fault(verify_bytes(&upper).unwrap_err()).2, Fault::Frame);
 }
 
 #[test]
 fn a_record_of_a_newer_format_is_refused_and_never_cut() {
     let first = &some_lines()[0];
-    let newer = seal(r#"{"v":2,"anything":true"#.to_owned());
+    let newer = seal(r#"{"v":2,"anything":true"#);
     for tail in [newer.as_slice(), newer.trim_ascii_end()] {
         let bytes = [first.as_slice(), tail].concat();
         let scratch = Scratch::with(&bytes);
@@ -355,7 +377,7 @@ fn nul_bytes_in_place_of_a_record_are_refused() {
     let [a, b, c] = some_lines().try_into().unwrap();
     let nulled = [a.as_slice(), &vec![0; b.len()], &c].concat();
     assert_eq!(fault(verify_bytes(&nulled).unwrap_err()).1, 1);
-    let line_of_nul = [a.as_slice(), &vec![0; 20], b"\n"].concat();
+    let line_of_nul = [a.as_slice(), &[0; 20], b"\n"].concat();
     assert_eq!(fault(verify_bytes(&line_of_nul).unwrap_err()).1, 1);
 }
 
@@ -519,11 +541,17 @@ fn the_documented_check_works_with_standard_tools() {
     let (script, _) = script.split_once("```").unwrap();
     let check = |journal: &Scratch| {
         let input = fs::File::open(&journal.path).unwrap();
-        let output = Command::new("sh").args(["-c", script]).stdin(input).output();
+        let output = Command::new("sh")
+            .args(["-c", script])
+            .stdin(input)
+            .output();
         String::from_utf8(output.unwrap().stdout).unwrap()
     };
     let head = verify_bytes(GOLDEN).unwrap().head.digits();
-    assert_eq!(check(&Scratch::with(GOLDEN)), format!("3 records, head {head}\n"));
+    assert_eq!(
+        check(&Scratch::with(GOLDEN)),
+        format!("3 records, head {head}\n")
+    );
     let mut edited = GOLDEN.to_vec();
     edited[300] ^= 1;
     assert_eq!(check(&Scratch::with(&edited)), "record 1 is damaged\n");

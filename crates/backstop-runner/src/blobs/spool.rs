@@ -130,7 +130,10 @@ impl Spool {
     }
 
     fn finish_whole(&mut self) -> Result<Kept, BlobError> {
-        let synced = self.file.flush().and_then(|()| self.file.get_ref().sync_all());
+        let synced = self
+            .file
+            .flush()
+            .and_then(|()| self.file.get_ref().sync_all());
         synced.map_err(BlobError::io("write", &self.path))?;
         let digest = Digest::Sha256(self.hash.clone().finalize().into());
         self.blobs.adopt(&self.path, &digest)?;

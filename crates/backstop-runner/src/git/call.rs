@@ -74,8 +74,7 @@ impl Git {
             .env("GIT_NO_LAZY_FETCH", "1")
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             .envs(self.env.iter().map(|(name, value)| (name, value)))
-            .arg("--no-optional-locks")
-            .arg("--literal-pathspecs");
+            .arg("--no-optional-locks");
         for setting in SETTINGS {
             command.args(["-c", setting]);
         }
@@ -218,6 +217,16 @@ impl Call {
         match ended.status.code() {
             Some(0) => Ok(true),
             Some(1) => Ok(false),
+            Some(_) | None => Err(failed(&ended, &what, &at)),
+        }
+    }
+
+    /// What it prints; an exit status other than 0 and 1 is an error.
+    pub(super) fn found(self) -> Result<Vec<u8>, GitError> {
+        let (at, what) = (self.at.clone(), self.what());
+        let ended = self.ended()?;
+        match ended.status.code() {
+            Some(0 | 1) => Ok(ended.stdout),
             Some(_) | None => Err(failed(&ended, &what, &at)),
         }
     }

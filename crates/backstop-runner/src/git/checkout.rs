@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use super::call::{Call, parts};
@@ -178,8 +178,7 @@ impl Checkout {
         let zero = "0".repeat(self.hex_length());
         let (mut gone, mut present) = (Vec::new(), Vec::new());
         for path in &found.paths {
-            let file = fs::symlink_metadata(top.join(path));
-            if file.is_ok_and(|file| file.is_file() || file.is_symlink()) {
+            if is_present(&top, path) {
                 present.extend([path.as_os_str().as_bytes(), b"\0"].concat());
             } else {
                 gone.extend(
@@ -250,17 +249,28 @@ impl Checkout {
         folder: &Path,
         inner: Vec<PathBuf>,
     ) -> Result<Vec<PathBuf>, GitError> {
-        let mut asked = Vec::new();
+        // A name that begins with a colon would be read as a pattern.
+        let asked = |entry: &PathBuf| {
+            Path::new("./")
+                .join(folder)
+                .join(entry)
+                .into_os_string()
+                .into_vec()
+        };
+        let mut names = Vec::new();
         for entry in &inner {
-            asked.extend([folder.join(entry).as_os_str().as_bytes(), b"\0"].concat());
+            names.extend(asked(entry));
+            names.push(0);
         }
         let call = self
             .call()
             .args(["check-ignore", "--no-index", "-z", "--stdin"]);
-        let ignored = call.input(asked).ended()?.stdout;
+        let ignored = call.input(names).found()?;
         let ignored: BTreeSet<_> = parts(&ignored).collect();
-        let stays = |entry: &PathBuf| !ignored.contains(folder.join(entry).as_os_str().as_bytes());
-        Ok(inner.into_iter().filter(stays).collect())
+        Ok(inner
+            .into_iter()
+            .filter(|entry| !ignored.contains(asked(entry).as_slice()))
+            .collect())
     }
 
     /// Removes a lock on the host's index: only the host writes it, one process a mission, so its owner was killed.
@@ -270,6 +280,13 @@ impl Checkout {
         }
         remove_file(&self.private("index.lock"))
     }
+}
+
+/// Whether a file or link is there by real folders: through a link it would be somebody else's file.
+fn is_present(top: &Path, path: &Path) -> bool {
+    let own = |above: &Path| above.as_os_str().is_empty() || is_folder(&top.join(above));
+    let file = fs::symlink_metadata(top.join(path));
+    path.ancestors().skip(1).all(own) && file.is_ok_and(|file| file.is_file() || file.is_symlink())
 }
 
 pub(super) fn remove_file(file: &Path) -> Result<(), GitError> {

@@ -30,15 +30,12 @@ pub struct Host {
 }
 
 /// Configuration of the operator that decides what files look like, and is safe to copy: values that name no program.
-const COPIED: [&str; 8] = [
+const COPIED: [&str; 5] = [
     "user.name",
     "user.email",
     "core.autocrlf",
     "core.eol",
     "core.safecrlf",
-    "core.quotePath",
-    "init.defaultBranch",
-    "merge.conflictStyle",
 ];
 
 /// What a checkout's configuration says besides: no hooks, no signing, no editor and no tidying while nobody watches.
@@ -130,6 +127,21 @@ impl Host {
     /// A command on the host's git folder: objects of the operator's repository and its own, no files.
     pub(super) fn call(&self) -> Call {
         bare_call(self.repository.git(), &self.git_dir())
+    }
+
+    /// Removes the host's git folder, when both checkouts are gone.
+    ///
+    /// # Errors
+    /// [`GitError::Unkept`] when a checkout is there still.
+    pub fn discard(self) -> Result<(), GitError> {
+        for name in ["workspace", "scratch"] {
+            let path = self.dir.join(name);
+            if fs::symlink_metadata(&path).is_ok() {
+                let what = "a checkout of this mission".to_owned();
+                return Err(GitError::Unkept { path, what });
+            }
+        }
+        clear(&self.git_dir())
     }
 
     fn make(&self, remotes: &[Remote]) -> Result<(), GitError> {

@@ -73,7 +73,7 @@ impl Host {
         Ok(kept.map_or(Landed::Forward, |kept| Landed::Replaced { kept }))
     }
 
-    /// Moves a ref of this mission to `new`. When its commit is not part of `new`, that commit gets a `kept` ref in the same transaction, which is returned.
+    /// Moves a ref of this mission to `new`. When its commit is not part of `new`, that commit has a `kept` ref after the same transaction, which is returned.
     pub(super) fn advance(&self, name: &str, new: &CommitId) -> Result<Option<String>, GitError> {
         let Some(old) = self.tip(name)? else {
             self.create(name, new)?;
@@ -87,19 +87,19 @@ impl Host {
         let kept = if self.is_ancestor(&old, new)? {
             None
         } else {
-            self.keep_ref(&old)?
+            Some(self.place(&old)?)
         };
-        if let Some(kept) = &kept {
+        if let Some(Place::Free(kept)) = &kept {
             moves.create(kept, &old);
         }
         self.commit(moves)?;
-        Ok(kept)
+        Ok(kept.map(Place::into_name))
     }
 
     /// Gives commits of their own `kept` refs. All of them are in the operator's repository.
     pub(super) fn keep_all(&self, commits: &[CommitId]) -> Result<(), GitError> {
         for commit in commits {
-            if let Some(name) = self.keep_ref(commit)? {
+            if let Place::Free(name) = self.place(commit)? {
                 self.create(&name, commit)?;
             }
         }
@@ -132,20 +132,20 @@ impl Host {
         Ok(refs)
     }
 
-    /// The next free `kept` ref; none when one already keeps exactly this commit.
-    fn keep_ref(&self, commit: &CommitId) -> Result<Option<String>, GitError> {
+    /// The `kept` ref of a commit: the one that it has, or the next free one.
+    fn place(&self, commit: &CommitId) -> Result<Place, GitError> {
         let (refs, prefix) = (self.refs()?, self.names().kept());
         let kept: Vec<_> = refs
             .iter()
             .filter(|(name, _)| name.starts_with(&prefix))
             .collect();
-        if kept.iter().any(|(_, at)| at == commit) {
-            return Ok(None);
+        if let Some((name, _)) = kept.iter().find(|(_, at)| at == commit) {
+            return Ok(Place::Has(name.clone()));
         }
         let numbers = kept
             .iter()
             .filter_map(|(name, _)| name.strip_prefix(&prefix)?.parse::<u32>().ok());
-        Ok(Some(format!(
+        Ok(Place::Free(format!(
             "{prefix}{}",
             numbers.max().unwrap_or(0).saturating_add(1)
         )))
@@ -247,6 +247,20 @@ impl Checkout {
             .lines()
             .filter_map(|line| line.strip_suffix(" commit"));
         Ok(commits.filter_map(|id| id.parse().ok()).collect())
+    }
+}
+
+/// Where a commit is kept, or can be.
+enum Place {
+    Has(String),
+    Free(String),
+}
+
+impl Place {
+    fn into_name(self) -> String {
+        match self {
+            Self::Has(name) | Self::Free(name) => name,
+        }
     }
 }
 

@@ -76,6 +76,7 @@ impl Host {
         approved: &Digest,
     ) -> Result<Shipped, GitError> {
         self.carries(commit, approved)?;
+        let branch = &self.behind(branch)?;
         if self.probe_merge(branch, commit)? {
             return Ok(Shipped::Already);
         }
@@ -88,7 +89,7 @@ impl Host {
         }
         if let Some(at) = self.checked_out(branch)? {
             let command = format!("git -C {} merge --ff-only {commit}", in_shell(&at));
-            let branch = branch.to_owned();
+            let branch = branch.clone();
             return Err(GitError::CheckedOut {
                 branch,
                 at,
@@ -178,6 +179,21 @@ impl Host {
             commit: commit.clone(),
             found,
             expected: *approved,
+        })
+    }
+
+    /// The branch that a name stands for: an operator may have made one an alias of another.
+    fn behind(&self, branch: &str) -> Result<String, GitError> {
+        let alias = self
+            .repository()
+            .call()
+            .args(["symbolic-ref", "--quiet", branch])
+            .found()?;
+        let alias = String::from_utf8_lossy(&alias).trim().to_owned();
+        Ok(if alias.is_empty() {
+            branch.to_owned()
+        } else {
+            alias
         })
     }
 

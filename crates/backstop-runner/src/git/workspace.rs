@@ -163,6 +163,11 @@ impl Workspace {
             let kept = self.host().tip(&self.host().names().lane(lane))?;
             return kept.map_or_else(|| self.host().base(), Ok);
         };
+        self.is_there(head)?;
+        Ok(head.clone())
+    }
+
+    fn is_there(&self, head: &CommitId) -> Result<(), GitError> {
         if self
             .checkout
             .existing(std::slice::from_ref(head))?
@@ -171,7 +176,7 @@ impl Workspace {
             let why = format!("HEAD names commit `{head}`, which is not there");
             return Err(GitError::damaged(&self.path(), why));
         }
-        Ok(head.clone())
+        Ok(())
     }
 
     pub(super) fn tree_of(&self, commit: &CommitId) -> Result<Digest, GitError> {
@@ -241,7 +246,9 @@ impl Workspace {
         if let Some(stray) = self.checkout.strays(&named, &base)?.first() {
             return Err(unkept(format!("commit `{stray}`")));
         }
-        let found = self.checkout.differences(plain.commit().unwrap_or(&base))?;
+        let head = plain.commit().unwrap_or(&base);
+        self.is_there(head)?;
+        let found = self.checkout.differences(head)?;
         match found.paths.first() {
             Some(path) => Err(unkept(format!(
                 "`{}` and {} more",

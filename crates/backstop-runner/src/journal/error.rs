@@ -1,6 +1,6 @@
 //! What can go wrong with a journal, in words for the operator. Nothing here repairs anything.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::Seq;
@@ -115,13 +115,26 @@ impl JournalError {
     }
 }
 
+/// What to do about an error of the system.
+const REMEDIES: [(ErrorKind, &str); 6] = [
+    (ErrorKind::StorageFull, "free some space, then resume"),
+    (ErrorKind::QuotaExceeded, "free some space, then resume"),
+    (
+        ErrorKind::ReadOnlyFilesystem,
+        "mount the file system writable, then resume",
+    ),
+    (
+        ErrorKind::PermissionDenied,
+        "give yourself access, then resume",
+    ),
+    (ErrorKind::NotFound, "no such mission was opened here"),
+    (
+        ErrorKind::InvalidInput,
+        "put the file itself there, not a link or a device",
+    ),
+];
+
 fn remedy(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space, then resume",
-        io::ErrorKind::ReadOnlyFilesystem => "mount the file system writable, then resume",
-        io::ErrorKind::PermissionDenied => "give yourself access, then resume",
-        io::ErrorKind::NotFound => "no such mission was opened here",
-        io::ErrorKind::InvalidInput => "put the file itself there, not a link or a device",
-        _ => "mend this, then resume",
-    }
+    let known = REMEDIES.iter().find(|(kind, _)| *kind == error.kind());
+    known.map_or("mend this, then resume", |(_, remedy)| remedy)
 }

@@ -70,10 +70,10 @@ impl Link {
     }
 }
 
-/// Writes the record of `event` after `link` into `line`, without a newline.
+/// Writes the record of `event` behind that point of the chain into `line`, without a newline.
 pub(super) fn encode(
     line: &mut Vec<u8>,
-    link: &Link,
+    behind: &Link,
     at: Timestamp,
     event: &impl Serialize,
 ) -> Result<(), JournalError> {
@@ -82,12 +82,12 @@ pub(super) fn encode(
     let written = write!(
         line,
         "{{\"v\":1,\"seq\":{},\"at\":{}",
-        link.seq,
+        behind.seq,
         at.as_millis()
     );
     written.map_err(|e| unwritable(e.to_string()))?;
     line.extend_from_slice(PREV);
-    line.extend_from_slice(&link.hex());
+    line.extend_from_slice(&behind.hex());
     line.extend_from_slice(EVENT);
     let start = line.len();
     serde_json::to_writer(&mut *line, event).map_err(|e| unwritable(e.to_string()))?;
@@ -117,7 +117,7 @@ pub(super) struct Frame {
 }
 
 /// Takes a whole record apart and holds it against the chain. The event's JSON is not looked into.
-pub(super) fn decode(line: &[u8], link: &Link) -> Result<Frame, Fault> {
+pub(super) fn decode(line: &[u8], behind: &Link) -> Result<Frame, Fault> {
     let covered = checked(line)?;
     let (version, rest) = number(covered.strip_prefix(V).ok_or(Fault::Frame)?)?;
     if version != 1 {
@@ -131,10 +131,10 @@ pub(super) fn decode(line: &[u8], link: &Link) -> Result<Frame, Fault> {
     if !prev.iter().all(|b| hex_digit(*b).is_some()) || padded(event) {
         return Err(Fault::Frame);
     }
-    if seq != link.seq {
+    if seq != behind.seq {
         return Err(Fault::Sequence { found: seq });
     }
-    if *prev != link.hex() {
+    if *prev != behind.hex() {
         return Err(Fault::Chain);
     }
     Ok(Frame {

@@ -1,8 +1,8 @@
 //! What an unterminated end of a journal is: a record that lacks only its newline, a torn write, or damage.
 //! Not in it: mending it (`replay`).
 
-use super::format::{self, Link};
 use super::Fault;
+use super::format::{self, Link};
 
 /// What follows the last newline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use backstop_engine::vocab::Digest;
 
+use super::JournalError;
 use super::format;
 use super::reader::{Position, Step, Stop, Walk};
 use super::tail::{self, Tail};
-use super::JournalError;
 use crate::disk;
 
 /// A journal in which every whole record holds.

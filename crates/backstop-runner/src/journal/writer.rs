@@ -20,9 +20,11 @@ const KEPT: usize = 64 << 10;
 /// When there is anything at `path`, or the disk refuses.
 pub fn create(path: &Path) -> Result<Writer, JournalError> {
     let created = disk::private().append(true).create_new(true).open(path);
-    let file = created.map_err(|e| match e.kind() {
-        io::ErrorKind::AlreadyExists => JournalError::Exists(path.to_owned()),
-        _ => JournalError::io("create", path)(e),
+    let file = created.map_err(|e| {
+        if e.kind() == io::ErrorKind::AlreadyExists {
+            return JournalError::Exists(path.to_owned());
+        }
+        JournalError::io("create", path)(e)
     })?;
     file.sync_all()
         .and_then(|()| disk::sync_parent(path))

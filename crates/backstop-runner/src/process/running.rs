@@ -34,8 +34,8 @@ const LAST_LOOK: Duration = Duration::from_secs(1);
 /// How often it is looked at what ends without telling.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How often orphans that have ended are reaped while an agent runs.
-const REAP: Duration = Duration::from_secs(30);
+/// How often it is looked at what an agent has started: who descends from it is remembered, who has ended is reaped.
+const LOOK_AROUND: Duration = Duration::from_secs(30);
 
 /// Why an agent is to be stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl Running {
 
     /// Until it is gone or is to be stopped.
     async fn watch(&mut self, listener: &mut impl Listen) -> EndedBy {
-        let mut reaped = Instant::now();
+        let mut looked = Instant::now();
         loop {
             let next = match self.watchdog.due() {
                 Some(due) => self.limit(due, listener).await,
@@ -169,9 +169,10 @@ impl Running {
                 Heard::Done => self.watchdog.finish(self.limits.linger),
                 Heard::Stop(order) => return order.into(),
             }
-            if reaped.elapsed() > REAP {
+            if looked.elapsed() > LOOK_AROUND {
+                self.leash.scent.remember();
                 reap_orphans();
-                reaped = Instant::now();
+                looked = Instant::now();
             }
         }
     }

@@ -19,7 +19,7 @@ use super::running::Running;
 
 /// What is started, and how long it may go on.
 pub struct Spawn {
-    /// A name to be looked up in `PATH`, or a path; a relative path starts at `dir`.
+    /// A name to be looked up in the absolute folders of `PATH`, or a path; a relative path starts at `dir`.
     pub program: OsString,
     /// Its arguments, not interpreted by any shell.
     pub args: Vec<OsString>,
@@ -213,7 +213,9 @@ fn find(program: &OsStr, dir: &Path, path: Option<&OsString>) -> Result<PathBuf,
     let places: Vec<PathBuf> = match path {
         _ if program.is_empty() => return Err(missing()),
         _ if is_path => vec![PathBuf::from(program)],
+        // A relative folder would let an agent plant programs in the workspace.
         Some(path) => std::env::split_paths(path)
+            .filter(|place| place.is_absolute())
             .map(|place| place.join(program))
             .collect(),
         None => return Err(missing()),

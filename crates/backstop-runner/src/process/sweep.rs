@@ -1,7 +1,8 @@
 //! Finding and ending what an attempt has left behind: its group, its children, and whatever carries its marker.
 //!
 //! Deliberately absent: group signals. Here every process is signalled by itself, through a pidfd whose start time was
-//! checked. And guesses: an orphan without marker, group, session or parent of the attempt is nobody's and stays.
+//! checked. Guesses: an orphan without marker, group, session or parent of the attempt is nobody's and stays. And control
+//! groups: those here belong to the system's service manager, which allows nobody else to make some below its own.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -126,14 +127,18 @@ impl Scent {
         }
     }
 
-    /// Remembers who descends from the leader now: once it has gone, nothing tells any more.
+    /// Remembers who descends from the leader now: once its parents have gone, nothing tells any more. Forgets the dead.
     pub(super) fn remember(&mut self) {
         let table = Table::read();
-        let below = table.descendants(&BTreeSet::from([self.leader.pid]));
-        if table.find(self.leader.pid).map(Stat::identity) == Some(self.leader) {
-            let found = below.into_iter().filter_map(|pid| table.find(pid));
-            self.seen.extend(found.map(Stat::identity));
+        let alive: BTreeSet<Identity> = table.alive().map(Stat::identity).collect();
+        self.seen.retain(|seen| alive.contains(seen));
+        let mut roots: BTreeSet<u32> = self.seen.iter().map(|seen| seen.pid).collect();
+        if self.is_leader_in(&table) {
+            roots.insert(self.leader.pid);
         }
+        let below = table.descendants(&roots);
+        let found = table.alive().filter(|stat| below.contains(&stat.pid));
+        self.seen.extend(found.map(Stat::identity));
     }
 
     /// Whether anything of the leader's group still runs, but for the leader.

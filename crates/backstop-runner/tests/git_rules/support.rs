@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use backstop_runner::git::{Base, Git, Host, LaneRef, Repository, Workspace};
 use backstop_engine::vocab::{CommitId, Phase, PhaseKind};
+use backstop_runner::git::{Base, Git, Host, LaneRef, Repository, Workspace};
 
 /// The lane that most tests use.
 pub(super) const LANE: LaneRef = LaneRef {
@@ -144,6 +144,17 @@ impl World {
 
     pub(super) fn host(&self) -> Host {
         self.host_of(&self.repository())
+    }
+
+    /// The host without a base being held again.
+    pub(super) fn host_as_is(&self) -> Host {
+        Host::open(
+            &self.repository(),
+            &"m1".parse().unwrap(),
+            &self.state(),
+            &[],
+        )
+        .unwrap()
     }
 
     pub(super) fn host_of(&self, repository: &Repository) -> Host {

@@ -1,0 +1,177 @@
+//! What the edge needs to do a mission's effects: settings frozen into the charter, and the places it works in.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use backstop_engine::vocab::{Phase, Text};
+use backstop_engine::{Charter, Order};
+use serde::{Deserialize, Serialize};
+
+use crate::blobs::Blobs;
+use crate::git::{Host, LaneRef};
+use crate::process::Marker;
+use crate::redact::Redactor;
+use crate::state::MissionDir;
+
+/// Settings of the edge; opaque to the engine, and frozen with the charter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Settings of each agent, by its name.
+    pub agents: BTreeMap<String, BTreeMap<String, String>>,
+    /// Commands that run once in each fresh checkout.
+    pub setup: Vec<String>,
+    /// Files that git does not track and that each checkout needs, relative to the repository's root.
+    pub copy: Vec<String>,
+    /// Paths that no agent may change; a final `/` means a folder.
+    pub protected: Vec<String>,
+    /// Whether uncommitted changes of the operator fail the preflight.
+    pub require_clean: bool,
+    /// Time limits.
+    pub limits: Limits,
+}
+
+/// Time limits, in milliseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Silence of an agent.
+    pub idle_ms: u64,
+    /// Silence of an agent while a tool call is open.
+    pub tool_idle_ms: u64,
+    /// One attempt.
+    pub attempt_ms: u64,
+    /// One check.
+    pub check_ms: u64,
+    /// From the request to end to the kill.
+    pub stop_grace_ms: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            idle_ms: 10 * 60_000,
+            tool_idle_ms: 30 * 60_000,
+            attempt_ms: 2 * 3_600_000,
+            check_ms: 30 * 60_000,
+            stop_grace_ms: 10_000,
+        }
+    }
+}
+
+/// Settings that cannot be frozen or read back.
+#[derive(Debug, thiserror::Error)]
+#[error("the mission's settings cannot be {act}: {words}")]
+pub struct SettingsError {
+    act: &'static str,
+    words: String,
+}
+
+impl Settings {
+    /// For the charter.
+    ///
+    /// # Errors
+    /// When they are too long.
+    pub fn freeze(&self) -> Result<Text<65536>, SettingsError> {
+        let failed = |words: String| SettingsError {
+            act: "frozen",
+            words,
+        };
+        let text = serde_json::to_string(self).map_err(|error| failed(error.to_string()))?;
+        text.parse().map_err(|error| failed(format!("{error}")))
+    }
+
+    /// From a charter.
+    ///
+    /// # Errors
+    /// When they are of another version.
+    pub fn thaw(charter: &Charter) -> Result<Self, SettingsError> {
+        serde_json::from_str(charter.fields().edge.as_str()).map_err(|error| SettingsError {
+            act: "read",
+            words: error.to_string(),
+        })
+    }
+}
+
+/// Where a mission is worked on.
+#[derive(Debug)]
+pub struct Ground {
+    /// Its folder.
+    pub dir: MissionDir,
+    /// Its git.
+    pub host: Host,
+    /// Its blobs.
+    pub blobs: Blobs,
+    /// What must never be written.
+    pub redactor: Redactor,
+    /// Its charter.
+    pub charter: Charter,
+    /// Its settings.
+    pub settings: Settings,
+}
+
+impl Ground {
+    /// The lane of a phase, as git names it.
+    #[must_use]
+    pub fn lane(&self, phase: Phase) -> Option<LaneRef> {
+        let kind = self.charter.fields().plan.phase(phase)?.kind();
+        Some(LaneRef { phase, kind })
+    }
+
+    /// The marker of a launch.
+    #[must_use]
+    pub fn marker(&self, order: &Order) -> Marker {
+        Marker {
+            stage: order.stage.to_string(),
+            role: order.role.to_string(),
+            attempt: order.attempt.to_string(),
+            ..self.check_marker(order.phase)
+        }
+    }
+
+    /// The marker of what the host itself runs for a phase.
+    #[must_use]
+    pub fn check_marker(&self, phase: Phase) -> Marker {
+        Marker {
+            mission: self.charter.fields().mission.to_string(),
+            lane: self
+                .lane(phase)
+                .map(|lane| lane.to_string())
+                .unwrap_or_default(),
+            phase: phase.to_string(),
+            stage: "validate".into(),
+            role: "host".into(),
+            attempt: "0".into(),
+        }
+    }
+
+    /// How long a stopped process has to end by itself.
+    #[must_use]
+    pub fn grace(&self) -> Duration {
+        Duration::from_millis(self.settings.limits.stop_grace_ms)
+    }
+
+    /// Text without secrets, cut to what fits.
+    #[must_use]
+    pub fn clean<const MAX: usize>(&self, text: &str) -> Text<MAX> {
+        Text::clip(&self.redactor.redact(text))
+    }
+
+    /// The end of a text without secrets.
+    #[must_use]
+    pub fn clean_end<const MAX: usize>(&self, text: &str) -> Text<MAX> {
+        let text = self.redactor.redact(text);
+        let from = text.ceil_char_boundary(text.len().saturating_sub(MAX));
+        Text::clip(text.get(from..).unwrap_or_default())
+    }
+}
+
+impl From<&backstop_engine::Base> for crate::git::Base {
+    fn from(base: &backstop_engine::Base) -> Self {
+        Self {
+            commit: base.commit.clone(),
+            tree: base.tree,
+            branch: base.branch.as_ref().map(ToString::to_string),
+        }
+    }
+}

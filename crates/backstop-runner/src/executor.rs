@@ -1,0 +1,155 @@
+//! Does effects: each is a task that ends in one fact. What is decided on the facts is not here.
+
+mod attempt;
+mod checks;
+mod ear;
+mod hand_over;
+mod preflight;
+mod ready;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use backstop_engine::vocab::EffectId;
+use backstop_engine::{CheckRun, Effect, Fact, Landing, Launch, Merge, ProcessRef, Shipment};
+use tokio::sync::{mpsc, watch};
+
+use crate::edge::Ground;
+pub use attempt::Cut;
+
+/// Tells a task that it is to stop.
+pub(crate) type Halted = watch::Receiver<bool>;
+
+/// Starts effects and remembers how to stop them.
+#[derive(Debug)]
+pub struct Executor {
+    ground: Arc<Ground>,
+    facts: mpsc::UnboundedSender<Fact>,
+    halts: BTreeMap<EffectId, watch::Sender<bool>>,
+}
+
+impl Executor {
+    /// An executor whose facts go to `facts`.
+    #[must_use]
+    pub fn new(ground: Arc<Ground>, facts: mpsc::UnboundedSender<Fact>) -> Self {
+        Self {
+            ground,
+            facts,
+            halts: BTreeMap::new(),
+        }
+    }
+
+    /// Starts an effect. Waits and questions need nothing done: the dispatcher has the clock and the door.
+    pub fn start(&mut self, id: EffectId, effect: &Effect) {
+        match effect {
+            Effect::Preflight => self.preflight(id),
+            Effect::Launch(launch) => self.launch(id, launch),
+            Effect::RunChecks(run) => self.checks(id, run),
+            Effect::Land(landing) => self.land(id, landing),
+            Effect::Ship(shipment) => self.ship(id, shipment),
+            Effect::MergeBase(merge) => self.merge(id, merge),
+            Effect::Halt(target) => self.halt(*target),
+            Effect::Wait(_) | Effect::Ask(_) => {}
+        }
+    }
+
+    /// Takes up an effect that an earlier process left: a launch is ended and surveyed, everything else is done again,
+    /// as doing it twice is doing it once.
+    pub fn probe(&mut self, id: EffectId, effect: &Effect, process: Option<ProcessRef>) {
+        match effect {
+            Effect::Launch(launch) => self.cut(id, launch, process),
+            Effect::Preflight
+            | Effect::RunChecks(_)
+            | Effect::Land(_)
+            | Effect::Ship(_)
+            | Effect::MergeBase(_)
+            | Effect::Halt(_)
+            | Effect::Wait(_)
+            | Effect::Ask(_) => self.start(id, effect),
+        }
+    }
+
+    /// Stops everything that runs; the facts still come.
+    pub fn halt_all(&self) {
+        for halt in self.halts.values() {
+            halt.send_replace(true);
+        }
+    }
+
+    fn halt(&self, target: EffectId) {
+        if let Some(halt) = self.halts.get(&target) {
+            halt.send_replace(true);
+        }
+    }
+
+    fn halted(&mut self, id: EffectId) -> Halted {
+        self.halts.retain(|_, halt| halt.receiver_count() > 0);
+        let (halt, halted) = watch::channel(false);
+        self.halts.insert(id, halt);
+        halted
+    }
+
+    /// Runs a task whose end is a fact. A dispatcher that is gone wants no facts.
+    fn task(&self, work: impl Future<Output = Fact> + Send + 'static) {
+        let facts = self.facts.clone();
+        tokio::spawn(async move {
+            let _ = facts.send(work.await);
+        });
+    }
+
+    fn preflight(&mut self, id: EffectId) {
+        let (ground, halted) = (Arc::clone(&self.ground), self.halted(id));
+        self.task(async move { Fact::PreflightRan(preflight::run(&ground, id, halted).await) });
+    }
+
+    fn launch(&mut self, id: EffectId, launch: &Launch) {
+        let (ground, halted) = (Arc::clone(&self.ground), self.halted(id));
+        let (order, facts) = (launch.order().clone(), self.facts.clone());
+        self.task(async move {
+            let live = attempt::Live { id, facts, halted };
+            Fact::AttemptEnded(Box::new(attempt::run(&ground, &order, live).await))
+        });
+    }
+
+    fn cut(&mut self, id: EffectId, launch: &Launch, process: Option<ProcessRef>) {
+        let ground = Arc::clone(&self.ground);
+        let cut = Cut {
+            id,
+            order: launch.order().clone(),
+            process,
+        };
+        self.task(
+            async move { Fact::AttemptEnded(Box::new(attempt::end_cut(&ground, &cut).await)) },
+        );
+    }
+
+    fn checks(&mut self, id: EffectId, run: &CheckRun) {
+        let (ground, halted, run) = (Arc::clone(&self.ground), self.halted(id), run.clone());
+        self.task(async move { Fact::ChecksRan(checks::run(&ground, id, &run, halted).await) });
+    }
+
+    fn land(&mut self, id: EffectId, landing: &Landing) {
+        let (ground, landing) = (Arc::clone(&self.ground), landing.clone());
+        self.task(async move { hand_over::land(&ground, id, landing).await });
+    }
+
+    fn ship(&mut self, id: EffectId, shipment: &Shipment) {
+        let (ground, shipment) = (Arc::clone(&self.ground), shipment.clone());
+        self.task(async move { hand_over::ship(&ground, id, shipment).await });
+    }
+
+    fn merge(&mut self, id: EffectId, merge: &Merge) {
+        let (ground, merge) = (Arc::clone(&self.ground), merge.clone());
+        self.task(async move { hand_over::merge(&ground, id, merge).await });
+    }
+}
+
+/// Does what blocks, such as git, away from the dispatcher's thread.
+async fn blocking<T: Send + 'static>(
+    ground: &Arc<Ground>,
+    work: impl FnOnce(&Ground) -> T + Send + 'static,
+) -> Result<T, String> {
+    let ground = Arc::clone(ground);
+    let done = tokio::task::spawn_blocking(move || work(&ground)).await;
+    done.map_err(|error| format!("an internal task failed: {error}"))
+}

@@ -1,0 +1,249 @@
+//! Runs the host's checks, one after the other, in the scratch checkout of exactly one commit.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use backstop_engine::vocab::{CommitId, Digest, EffectId, Phase};
+use backstop_engine::{Check, CheckResult, CheckRun, CheckVerdict, ChecksRan};
+
+use super::{Halted, blocking, ready};
+use crate::blobs::{Blobs, Spool};
+use crate::edge::Ground;
+use crate::git::Scratch;
+use crate::process::{self, Ended, EndedBy, Exit, Heard, Limits, Order, Pipe, Spawn};
+
+/// The most of a check's output that is kept, in bytes.
+const KEPT: u64 = 8 << 20;
+
+/// How much of the end of an output is shown in an error, in bytes.
+const SHOWN: usize = 1500;
+
+/// Runs the checks of a phase on a commit.
+pub(super) async fn run(
+    ground: &Arc<Ground>,
+    id: EffectId,
+    run: &CheckRun,
+    halted: Halted,
+) -> ChecksRan {
+    let phase = ground.charter.fields().plan.phase(run.phase);
+    let checks = phase
+        .map(|phase| ground.charter.checks(phase))
+        .unwrap_or_default();
+    let results = run_all(ground, run.phase, &checks, &run.commit, &halted).await;
+    ChecksRan {
+        effect: id,
+        tree: run.tree,
+        results,
+    }
+}
+
+/// Runs `checks` on `commit`: a result for each, whatever happens.
+pub(super) async fn run_all(
+    ground: &Arc<Ground>,
+    phase: Phase,
+    checks: &[Check],
+    commit: &CommitId,
+    halted: &Halted,
+) -> Vec<CheckResult> {
+    let place = prepare(ground, commit, halted).await;
+    let mut results = Vec::new();
+    for check in checks {
+        results.push(match &place {
+            Ok(dir) => run_one(ground, phase, check, dir, halted).await,
+            Err(words) => not_run(ground, check, words),
+        });
+    }
+    results
+}
+
+/// The scratch checkout of `commit`, ready to be worked in.
+pub(super) async fn prepare(
+    ground: &Arc<Ground>,
+    commit: &CommitId,
+    halted: &Halted,
+) -> Result<PathBuf, String> {
+    let commit = commit.clone();
+    let scratch = blocking(ground, move |ground| {
+        let scratch = Scratch::prepare(&ground.host, &commit).map_err(|error| error.to_string())?;
+        ready::copy(ground, &scratch.path())?;
+        Ok::<_, String>(scratch)
+    })
+    .await??;
+    if !scratch.is_set_up() {
+        ready::set_up(ground, &scratch.path(), halted).await?;
+        scratch.set_up().map_err(|error| error.to_string())?;
+    }
+    Ok(scratch.path())
+}
+
+fn not_run(ground: &Ground, check: &Check, words: &str) -> CheckResult {
+    CheckResult {
+        name: check.name.clone(),
+        verdict: CheckVerdict::NotRun {
+            cause: ground.clean_end(words),
+        },
+        log: None,
+        active_ms: 0,
+    }
+}
+
+async fn run_one(
+    ground: &Arc<Ground>,
+    phase: Phase,
+    check: &Check,
+    dir: &Path,
+    halted: &Halted,
+) -> CheckResult {
+    if *halted.borrow() {
+        return not_run(ground, check, "an operator stopped the mission");
+    }
+    match shell(ground, phase, check.command.as_str(), dir, halted).await {
+        Ok((ended, spooled)) => CheckResult {
+            name: check.name.clone(),
+            verdict: ended.verdict(),
+            log: spooled.digest,
+            active_ms: u64::try_from(ended.0.active.as_millis()).unwrap_or(u64::MAX),
+        },
+        Err(words) => not_run(ground, check, &words),
+    }
+}
+
+/// How a command of the operator ended.
+pub(super) struct Finished(Ended);
+
+impl Finished {
+    pub(super) fn is_clean(&self) -> bool {
+        self.verdict() == CheckVerdict::Passed
+    }
+
+    /// A check that was stopped or killed says nothing of the work.
+    pub(super) fn verdict(&self) -> CheckVerdict {
+        let not_run = |cause: &str| CheckVerdict::NotRun {
+            cause: backstop_engine::vocab::Text::clip(cause),
+        };
+        match (self.0.ended_by, self.0.exit) {
+            (EndedBy::Wall | EndedBy::Idle, _) => CheckVerdict::TimedOut,
+            (EndedBy::Stop | EndedBy::Budget | EndedBy::Linger, _) => {
+                not_run("an operator stopped the mission")
+            }
+            (EndedBy::Itself, Exit::Code(0)) => CheckVerdict::Passed,
+            (EndedBy::Itself, Exit::Code(exit)) => CheckVerdict::Failed { exit },
+            (EndedBy::Itself, Exit::Signal(9)) => {
+                not_run("it was killed from outside, most likely for want of memory")
+            }
+            (EndedBy::Itself, Exit::Signal(signal)) => CheckVerdict::Failed {
+                exit: 128_i32.saturating_add(signal),
+            },
+            (EndedBy::Itself, Exit::Unreaped) => not_run("the kernel does not let it go"),
+        }
+    }
+
+    pub(super) fn words(&self) -> String {
+        crate::prompt::verdict(&self.verdict())
+    }
+}
+
+/// What a command printed, kept.
+pub(super) struct Printed {
+    pub(super) digest: Option<Digest>,
+}
+
+impl Printed {
+    /// The end of it, for a message.
+    pub(super) fn end(&self, blobs: &Blobs) -> String {
+        let bytes = self
+            .digest
+            .and_then(|digest| blobs.read(&digest).ok())
+            .unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let from = text.ceil_char_boundary(text.len().saturating_sub(SHOWN));
+        text.get(from..).unwrap_or_default().trim().to_owned()
+    }
+}
+
+/// Runs a shell command of the operator in `dir`, its output kept without secrets.
+pub(super) async fn shell(
+    ground: &Ground,
+    phase: Phase,
+    command: &str,
+    dir: &Path,
+    halted: &Halted,
+) -> Result<(Finished, Printed), String> {
+    let mut spawn = Spawn::new("/bin/sh", dir, ground.check_marker(phase));
+    spawn.args = vec!["-c".into(), command.into()];
+    spawn.limits = Limits {
+        idle: None,
+        wall: Some(Duration::from_millis(ground.settings.limits.check_ms)),
+        stop_grace: ground.grace(),
+        ..Limits::default()
+    };
+    let spool = ground
+        .blobs
+        .spool_of(KEPT)
+        .map_err(|error| error.to_string())?;
+    let running = process::spawn(spawn).map_err(|error| error.to_string())?;
+    let watch = halt_on(halted.clone(), running.stopper());
+    let mut log = Log {
+        ground,
+        spool,
+        lines: [
+            backstop_agents::Lines::default(),
+            backstop_agents::Lines::default(),
+        ],
+    };
+    let ended = running
+        .wait(&mut |pipe, bytes: &[u8]| log.hear(pipe, bytes))
+        .await;
+    watch.abort();
+    let digest = log.finish();
+    Ok((Finished(ended), Printed { digest }))
+}
+
+/// Stops a process when the mission is to stop.
+pub(super) fn halt_on(
+    mut halted: Halted,
+    stopper: process::Stopper,
+) -> tokio::task::JoinHandle<()> {
+    tokio::spawn(async move {
+        if halted.wait_for(|halted| *halted).await.is_ok() {
+            stopper.stop(Order::Stop);
+        }
+    })
+}
+
+/// Writes output line by line without secrets. A disk that refuses costs the log, not the check.
+struct Log<'a> {
+    ground: &'a Ground,
+    spool: Spool,
+    lines: [backstop_agents::Lines; 2],
+}
+
+impl Log<'_> {
+    fn hear(&mut self, pipe: Pipe, bytes: &[u8]) -> Heard {
+        let [out, err] = &mut self.lines;
+        let lines = match pipe {
+            Pipe::Stdout => out.take(bytes),
+            Pipe::Stderr => err.take(bytes),
+        };
+        for line in lines {
+            self.write(&line);
+        }
+        Heard::Carry
+    }
+
+    fn write(&mut self, line: &str) {
+        let _ = self
+            .spool
+            .write(self.ground.redactor.redact(line).as_bytes());
+        let _ = self.spool.write(b"\n");
+    }
+
+    fn finish(mut self) -> Option<Digest> {
+        let [out, err] = &mut self.lines;
+        for line in [out.rest(), err.rest()].into_iter().flatten() {
+            self.write(&line);
+        }
+        self.spool.finish().ok().map(|kept| kept.digest)
+    }
+}

@@ -1,0 +1,160 @@
+//! Hears an agent while it runs: keeps its transcript without secrets, reads its events, counts its spend.
+
+use std::time::Duration;
+
+use backstop_agents::{AgentEvent, Lines, Parser, Stream, Transcript};
+use backstop_engine::mode::Account;
+use backstop_engine::vocab::{Digest, EffectId, Text};
+use backstop_engine::{Allowance, Fact, SessionOpened};
+use tokio::sync::mpsc;
+
+use super::attempt::Live;
+use crate::blobs::Spool;
+use crate::edge::Ground;
+use crate::process::{Heard, Listen, Order, Pipe};
+
+/// What is heard of one attempt.
+pub(super) struct Ear<'a> {
+    ground: &'a Ground,
+    id: EffectId,
+    facts: mpsc::UnboundedSender<Fact>,
+    allowance: Allowance,
+    parser: Box<dyn Parser>,
+    spool: Spool,
+    transcript: Transcript,
+    /// The account that ran out, once one has.
+    spent: Option<Account>,
+    lines: [Lines; 2],
+}
+
+/// What was heard in all.
+pub(super) struct Told {
+    pub(super) transcript: Transcript,
+    pub(super) spent: Option<Account>,
+    pub(super) digest: Option<Digest>,
+}
+
+impl<'a> Ear<'a> {
+    pub(super) fn new(
+        ground: &'a Ground,
+        live: &Live,
+        allowance: Allowance,
+        parser: Box<dyn Parser>,
+        spool: Spool,
+    ) -> Self {
+        Self {
+            ground,
+            id: live.id,
+            facts: live.facts.clone(),
+            allowance,
+            parser,
+            spool,
+            transcript: Transcript::default(),
+            spent: None,
+            lines: [Lines::default(), Lines::default()],
+        }
+    }
+
+    fn silence(&self) -> Duration {
+        let limits = &self.ground.settings.limits;
+        let ms = if self.transcript.tool_open() {
+            limits.tool_idle_ms
+        } else {
+            limits.idle_ms
+        };
+        Duration::from_millis(ms)
+    }
+
+    /// A disk that refuses costs the transcript, not the attempt: the journal will say that the disk is full.
+    fn keep(&mut self, pipe: Pipe, bytes: &[u8]) {
+        let [out, err] = &mut self.lines;
+        let lines = match pipe {
+            Pipe::Stdout => out.take(bytes),
+            Pipe::Stderr => err.take(bytes),
+        };
+        for line in lines {
+            self.write(&line);
+        }
+    }
+
+    fn write(&mut self, line: &str) {
+        let _ = self
+            .spool
+            .write(self.ground.redactor.redact(line).as_bytes());
+        let _ = self.spool.write(b"\n");
+    }
+
+    fn take(&mut self, event: AgentEvent) {
+        if let AgentEvent::Session(id) = &event
+            && self.transcript.session.as_ref() != Some(id)
+        {
+            let session = Text::clip(id);
+            let opened = SessionOpened {
+                effect: self.id,
+                session,
+            };
+            let _ = self.facts.send(Fact::SessionOpened(opened));
+        }
+        self.transcript.take(event);
+    }
+
+    /// The first effort account with nothing left. An agent that has said its last word is not over any budget.
+    fn over(&self) -> Option<Account> {
+        if self.transcript.terminal.is_some() {
+            return None;
+        }
+        let spent = &self.transcript.spent;
+        let accounts = [
+            (
+                Account::ToolCalls,
+                spent.tool_calls,
+                self.allowance.tool_calls,
+            ),
+            (
+                Account::Tokens,
+                spent.tokens.unwrap_or(0),
+                self.allowance.tokens,
+            ),
+            (Account::Cost, spent.cost.unwrap_or(0), self.allowance.cost),
+        ];
+        accounts
+            .into_iter()
+            .find(|(_, used, left)| used >= left)
+            .map(|(account, ..)| account)
+    }
+
+    pub(super) fn finish(mut self) -> Told {
+        for event in self.parser.finish() {
+            self.take(event);
+        }
+        let [out, err] = &mut self.lines;
+        for line in [out.rest(), err.rest()].into_iter().flatten() {
+            self.write(&line);
+        }
+        let digest = self.spool.finish().ok().map(|kept| kept.digest);
+        Told {
+            transcript: self.transcript,
+            spent: self.spent,
+            digest,
+        }
+    }
+}
+
+impl Listen for Ear<'_> {
+    fn hear(&mut self, pipe: Pipe, bytes: &[u8]) -> Heard {
+        self.keep(pipe, bytes);
+        let stream = match pipe {
+            Pipe::Stdout => Stream::Out,
+            Pipe::Stderr => Stream::Err,
+        };
+        for event in self.parser.take(stream, bytes) {
+            self.take(event);
+        }
+        self.spent = self.spent.or_else(|| self.over());
+        match (self.spent, &self.transcript.terminal) {
+            (Some(_), _) => Heard::Stop(Order::Budget),
+            (None, Some(_)) => Heard::Done,
+            (None, None) => Heard::AllowSilence(Some(self.silence())),
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Looks whether a mission can be worked on, before anything is spent: git, people, agents, disk, checks.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use backstop_agents as agents;
+use backstop_engine::vocab::{EffectId, Phase, Text};
+use backstop_engine::{
+    CheckResult, CheckVerdict, GreenBase, Point, PointVerdict, PreflightRan, Role,
+};
+
+use super::{Halted, blocking, checks};
+use crate::edge::Ground;
+use crate::git::shown;
+
+/// The least room for a mission on its disk, in bytes.
+const ROOM: u64 = 64 << 20;
+
+/// Looks at everything, and runs the checks once on the base.
+pub(super) async fn run(ground: &Arc<Ground>, id: EffectId, halted: Halted) -> PreflightRan {
+    let looked = blocking(ground, |ground| {
+        let mut points = vec![repository(ground), clean(ground), disk(ground.dir.path())];
+        points.extend(agents_of(ground));
+        points
+    });
+    let mut points = looked
+        .await
+        .unwrap_or_else(|words| vec![failed("host", &words)]);
+    let base_checks = base(ground, &mut points, &halted).await;
+    PreflightRan {
+        effect: id,
+        points,
+        base_checks,
+    }
+}
+
+fn point(name: &str, verdict: PointVerdict) -> Point {
+    Point {
+        name: Text::clip(name),
+        verdict,
+    }
+}
+
+fn held(name: &str, words: &str) -> Point {
+    point(name, PointVerdict::Held(Text::clip(words)))
+}
+
+fn warned(name: &str, words: &str) -> Point {
+    point(name, PointVerdict::Warned(Text::clip(words)))
+}
+
+fn failed(name: &str, words: &str) -> Point {
+    point(name, PointVerdict::Failed(Text::clip(words)))
+}
+
+/// The repository as a whole, and whether its base can be kept.
+fn repository(ground: &Ground) -> Point {
+    let fields = ground.charter.fields();
+    let fitness = match ground
+        .host
+        .repository()
+        .fitness(Some(fields.base.commit.as_str()))
+    {
+        Ok(fitness) => fitness,
+        Err(error) => return failed("git", &error.to_string()),
+    };
+    if !fitness.unfit.is_empty() {
+        let words: Vec<String> = fitness.unfit.iter().map(ToString::to_string).collect();
+        return failed("git", &words.join("; "));
+    }
+    // A base named by its commit is on no branch; the charter knows better.
+    let notices = fitness
+        .notices
+        .iter()
+        .filter(|notice| **notice != crate::git::Notice::Detached);
+    let notices: Vec<String> = notices.map(ToString::to_string).collect();
+    if notices.is_empty() {
+        return held("git", &format!("base {}", fields.base.commit));
+    }
+    warned("git", &notices.join("; "))
+}
+
+/// What the operator has not committed is not part of the mission.
+fn clean(ground: &Ground) -> Point {
+    let dirty = match ground.host.repository().dirty() {
+        Ok(dirty) => dirty,
+        Err(error) => return failed("checkout", &error.to_string()),
+    };
+    if dirty.is_empty() {
+        return held("checkout", "no uncommitted changes");
+    }
+    let names: Vec<String> = dirty
+        .iter()
+        .take(10)
+        .map(|path| format!("`{}`", shown(path)))
+        .collect();
+    let more = dirty.len().saturating_sub(names.len());
+    let more = if more == 0 {
+        String::new()
+    } else {
+        format!(" and {more} more")
+    };
+    let words = format!(
+        "uncommitted changes are not part of the mission: {}{more}",
+        names.join(", ")
+    );
+    if ground.settings.require_clean {
+        return failed(
+            "checkout",
+            &format!("{words}; commit them, or set `require_clean = false`"),
+        );
+    }
+    warned("checkout", &words)
+}
+
+fn disk(dir: &Path) -> Point {
+    match rustix::fs::statvfs(dir) {
+        Ok(found) => {
+            let room = found.f_bavail.saturating_mul(found.f_frsize);
+            let words = format!("{} MiB free at `{}`", room >> 20, dir.display());
+            if room >= ROOM {
+                return held("disk", &words);
+            }
+            failed(
+                "disk",
+                &format!(
+                    "{words}, and {} MiB are needed: free some space",
+                    ROOM >> 20
+                ),
+            )
+        }
+        Err(error) => failed(
+            "disk",
+            &format!("cannot look at `{}`: {error}", dir.display()),
+        ),
+    }
+}
+
+/// Every agent that a role names, once.
+fn agents_of(ground: &Ground) -> Vec<Point> {
+    let roles = &ground.charter.fields().roles;
+    let mut names: Vec<&str> = Role::ALL
+        .into_iter()
+        .filter(|role| role.stage() >= ground.charter.fields().from)
+        .filter_map(|role| roles.at(role.stage()))
+        .map(|(_, spec)| spec.agent.as_str())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().map(|name| agent(ground, name)).collect()
+}
+
+fn agent(ground: &Ground, name: &str) -> Point {
+    let title = format!("agent {name}");
+    let Some(adapter) = agents::find(name) else {
+        let known: Vec<&str> = agents::names().collect();
+        return failed(
+            &title,
+            &format!("not known: use one of {}", known.join(", ")),
+        );
+    };
+    let options = ground.settings.agents.get(name);
+    let options = options
+        .into_iter()
+        .flatten()
+        .map(|(k, v)| (k.clone(), v.clone()))
+        .collect();
+    let invocation = agents::Invocation {
+        prompt: String::new(),
+        model: None,
+        effort: None,
+        session: None,
+        options,
+    };
+    if let Err(words) = adapter.command(&invocation) {
+        return failed(&title, &words);
+    }
+    match missing_program(&invocation) {
+        Some(program) => failed(
+            &title,
+            &format!("`{program}` is not found: install it, or correct the command"),
+        ),
+        None => held(&title, "ready"),
+    }
+}
+
+/// The first word of an `exec` command or the path of a script, where it is a plain name of something that is not there.
+/// A path inside the workspace cannot be judged before the workspace is there.
+fn missing_program(invocation: &agents::Invocation) -> Option<String> {
+    if let Some(script) = invocation.option(agents::SCRIPT) {
+        return (!Path::new(script).is_file()).then(|| script.to_owned());
+    }
+    let command = invocation.option(agents::EXEC_COMMAND)?;
+    let word = command.split_whitespace().next()?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._+-/".contains(c);
+    if !word.chars().all(plain) || (word.contains('/') && !word.starts_with('/')) {
+        return None;
+    }
+    let asked = std::process::Command::new("/bin/sh")
+        .args(["-c", "command -v -- \"$1\" >/dev/null 2>&1", "sh", word])
+        .status();
+    asked
+        .is_ok_and(|status| !status.success())
+        .then(|| word.to_owned())
+}
+
+/// Runs the checks on the base. Red is told to the agent; a check that cannot run at all is no check.
+async fn base(ground: &Arc<Ground>, points: &mut Vec<Point>, halted: &Halted) -> Vec<CheckResult> {
+    let fields = ground.charter.fields();
+    if let Err(error) = ground.host.hold(&crate::git::Base::from(&fields.base)) {
+        points.push(failed("base", &error.to_string()));
+        return Vec::new();
+    }
+    if fields.checks.is_empty() {
+        points.push(warned("checks", "no host check is configured"));
+        return Vec::new();
+    }
+    let commit = &fields.base.commit;
+    let results = checks::run_all(ground, Phase::FIRST, &fields.checks, commit, halted).await;
+    points.extend(
+        results
+            .iter()
+            .map(|result| judge(result, fields.settings.green_base)),
+    );
+    results
+}
+
+fn judge(result: &CheckResult, green: GreenBase) -> Point {
+    let name = format!("check {}", result.name);
+    match (&result.verdict, green) {
+        (CheckVerdict::Passed, _) => held(&name, "green on the base"),
+        (CheckVerdict::NotRun { cause }, _) => failed(&name, &format!("cannot be run: {cause}")),
+        (
+            CheckVerdict::Failed {
+                exit: exit @ (126 | 127),
+            },
+            _,
+        ) => failed(
+            &name,
+            &format!(
+                "its command is not found or cannot be executed (exit status {exit}): correct it in backstop.toml, or install it"
+            ),
+        ),
+        (CheckVerdict::Failed { .. } | CheckVerdict::TimedOut, GreenBase::Required) => failed(
+            &name,
+            "red on the base, and `require_green_base` is set: mend the base first",
+        ),
+        (CheckVerdict::Failed { .. } | CheckVerdict::TimedOut, GreenBase::Shown) => {
+            warned(&name, "red on the base; the agent is told")
+        }
+    }
+}
