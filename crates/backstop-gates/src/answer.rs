@@ -104,12 +104,7 @@ impl Board {
     pub fn retry(&self, _operator: &Operator, roles: &[RoleName]) -> Result<Self, Refusal> {
         self.own()?;
         let mut next = self.clone();
-        for spec in self
-            .specs
-            .gates()
-            .iter()
-            .filter(|spec| roles.contains(spec.role()))
-        {
+        for spec in self.specs.gates_of(|role| roles.contains(role)) {
             let state = next.state(spec.id()).kind();
             if matches!(state, StateKind::Blocked | StateKind::Escalated) {
                 next = next.with(spec, |entry| {
@@ -133,12 +128,7 @@ impl Board {
     ) -> Result<Self, Refusal> {
         self.own()?;
         let mut next = self.clone();
-        for spec in self
-            .specs
-            .gates()
-            .iter()
-            .filter(|spec| roles.contains(spec.role()))
-        {
+        for spec in self.specs.gates_of(|role| roles.contains(role)) {
             if self.generation() > 1 || self.entry(spec) != Entry::default() {
                 let gate = spec.id().clone();
                 return Err(Refusal::Begun { gate });

@@ -170,7 +170,7 @@ impl Board {
             return Err(Refusal::StaleAdmission { role: role.clone() });
         }
         let mut next = self.clone();
-        for spec in self.specs.gates().iter().filter(|spec| spec.role() == role) {
+        for spec in self.specs.gates_of(|own| own == role) {
             let entry = next.gates.entry(spec.id().clone()).or_default();
             entry.run = Run::Started(attempt);
             if spec.on() == Trigger::RoleComplete && !entry.state.kind().holds() {
@@ -188,7 +188,7 @@ impl Board {
     pub fn completed(&self, role: &RoleName, attempt: Attempt) -> Result<Self, Refusal> {
         self.own()?;
         let mut next = self.clone();
-        for spec in self.specs.gates().iter().filter(|spec| spec.role() == role) {
+        for spec in self.specs.gates_of(|own| own == role) {
             let entry = next.gates.entry(spec.id().clone()).or_default();
             if entry.run != Run::Started(attempt) {
                 let role = role.clone();
@@ -212,12 +212,7 @@ impl Board {
         let mut next = self.clone();
         next.generation = self.generation.saturating_add(1);
         let roles = self.specs.roles_from(from);
-        for spec in self
-            .specs
-            .gates()
-            .iter()
-            .filter(|spec| roles.contains(spec.role()))
-        {
+        for spec in self.specs.gates_of(|role| roles.contains(role)) {
             if let Some(entry) = next.gates.get_mut(spec.id()) {
                 let before = mem::take(entry);
                 if before.state.kind() == StateKind::Escalated {

@@ -234,6 +234,14 @@ impl Specs {
         self.0.digest
     }
 
+    /// The gates of the roles that `wanted` picks.
+    pub(crate) fn gates_of(
+        &self,
+        wanted: impl Fn(&RoleName) -> bool,
+    ) -> impl Iterator<Item = &GateSpec> {
+        self.gates().iter().filter(move |spec| wanted(spec.role()))
+    }
+
     /// `from` and every role that runs after it; all of them when `from` is not known.
     pub(crate) fn roles_from(&self, from: &RoleName) -> BTreeSet<&RoleName> {
         let names = || self.0.roles.iter().map(|role| &role.name);

@@ -1,0 +1,5 @@
+use backstop_gates::{Settled, Judged};
+
+fn main() {
+    let _ = Settled { judged: Judged::default() };
+}
