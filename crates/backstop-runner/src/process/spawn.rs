@@ -93,7 +93,6 @@ impl Default for Limits {
 
 /// Why a program could not be started.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum SpawnError {
     /// No such program.
     #[error("program `{}` was not found: install it, or give its path", .program.display())]
