@@ -399,6 +399,9 @@ fn adjacent_phases_with_the_same_kind_and_task_are_refused_and_others_are_not() 
     assert!(plan(&[("coding", "a"), ("research", "a")]).is_ok());
     assert!(plan(&[("coding", "a"), ("research", "b"), ("coding", "a")]).is_ok());
     assert!(plan(&[("coding", "a"), ("coding", "A")]).is_ok());
+    // Two tasks that are not there are no repetition.
+    let blank = plan(&[("coding", " "), ("coding", "")]).unwrap_err();
+    assert!(blank.has(Code::BlankTask) && !blank.has(Code::DuplicateTask));
 }
 
 #[test]
