@@ -56,8 +56,8 @@ pub enum DispatchError {
 
 /// Who is told of each step as it happens.
 pub trait Observe: Send {
-    /// A step was decided and is durable. `mission` is what it led to.
-    fn step(&mut self, step: &Step, mission: &Mission);
+    /// A step was decided and is durable. `mission` is what it led to. Answers may be sent to `door`.
+    fn step(&mut self, step: &Step, mission: &Mission, door: &mpsc::Sender<Request>);
 }
 
 /// Everything that a dispatcher works with.
@@ -67,8 +67,19 @@ pub struct Dispatcher<O> {
     executor: Executor,
     facts: mpsc::UnboundedReceiver<Fact>,
     requests: mpsc::Receiver<Request>,
+    door: mpsc::Sender<Request>,
     observer: O,
     at_gate: AtGate,
+    interrupted: bool,
+}
+
+/// How a dispatcher let go of its mission.
+#[derive(Debug)]
+pub struct Driven {
+    /// The mission as it is now.
+    pub mission: Mission,
+    /// Whether a signal to this process stopped it.
+    pub interrupted: bool,
 }
 
 /// The mission at the moment at which the dispatcher takes it over.
@@ -81,6 +92,8 @@ pub struct Opening {
     pub ground: Arc<Ground>,
     /// What comes from outside.
     pub requests: mpsc::Receiver<Request>,
+    /// The other end of it.
+    pub door: mpsc::Sender<Request>,
 }
 
 impl<O: Observe> Dispatcher<O> {
@@ -92,17 +105,21 @@ impl<O: Observe> Dispatcher<O> {
             journal,
             ground,
             requests,
+            door,
         } = opening;
         let (sender, facts) = mpsc::unbounded_channel();
         let executor = Executor::new(ground, sender);
+        let interrupted = false;
         Self {
             mission,
             journal,
             executor,
             facts,
             requests,
+            door,
             observer,
             at_gate,
+            interrupted,
         }
     }
 
@@ -128,12 +145,15 @@ impl<O: Observe> Dispatcher<O> {
     ///
     /// # Errors
     /// When the journal refuses; what runs is stopped then, and its work is kept.
-    pub async fn run(mut self, by: Signature) -> Result<Mission, DispatchError> {
+    pub async fn run(mut self, by: Signature) -> Result<Driven, DispatchError> {
         let driven = self.drive(by).await;
         if driven.is_err() {
             self.abandon().await;
         }
-        driven.map(|()| self.mission)
+        driven.map(|()| Driven {
+            mission: self.mission,
+            interrupted: self.interrupted,
+        })
     }
 
     async fn drive(&mut self, by: Signature) -> Result<(), DispatchError> {
@@ -179,6 +199,7 @@ impl<O: Observe> Dispatcher<O> {
 
     fn interrupted(&mut self, by: &Signature) -> Result<(), DispatchError> {
         let fact = Fact::StopRequested { by: by.clone() };
+        self.interrupted = true;
         match self.decide(fact)? {
             Ok(()) | Err(Refusal::AlreadyStopping) => Ok(()),
             Err(refusal) => Err(DispatchError::Misfit(refusal)),
@@ -222,7 +243,7 @@ impl<O: Observe> Dispatcher<O> {
             because,
             effects,
         };
-        self.observer.step(&step, &self.mission);
+        self.observer.step(&step, &self.mission, &self.door);
         for (id, effect) in &step.effects {
             self.executor.start(*id, effect);
         }

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use crate::blobs::{BlobError, Blobs};
 use crate::clock;
-use crate::dispatcher::{AtGate, DispatchError, Dispatcher, Observe, Opening};
+use crate::dispatcher::{AtGate, DispatchError, Dispatcher, Driven, Observe, Opening};
 use crate::door;
 use crate::edge::{Ground, Settings, SettingsError};
 use crate::git::{GitError, Host, Repository};
@@ -134,11 +134,7 @@ impl Drive {
         let settings = Settings::thaw(&charter)?;
         let ground = ground(dir, repository, charter, settings)?;
         ground.blobs.salvage()?;
-        let process = history
-            .steps
-            .iter()
-            .rev()
-            .find_map(|step| step.started());
+        let process = history.steps.iter().rev().find_map(Step::started);
         let (mission, steps) = (history.mission, history.steps);
         let fresh = BTreeSet::new();
         Ok(Self {
@@ -216,13 +212,14 @@ impl Drive {
         observer: impl Observe,
         at_gate: AtGate,
         by: Signature,
-    ) -> Result<Mission, DriveError> {
+    ) -> Result<Driven, DriveError> {
         let io = |act, path: PathBuf| move |source| DriveError::Io { act, path, source };
         process::become_subreaper()
             .map_err(io("become the parent of orphans in", "/proc".into()))?;
         let (sender, requests) = mpsc::channel(QUEUE);
         let path = door::socket(self.ground.dir.path(), self.id());
-        let door = door::open(&path, sender).map_err(io("open the answer door", path.clone()))?;
+        let door =
+            door::open(&path, sender.clone()).map_err(io("open the answer door", path.clone()))?;
         let outstanding: Vec<(EffectId, Effect)> = self
             .mission
             .outstanding()
@@ -242,6 +239,7 @@ impl Drive {
             journal,
             ground,
             requests,
+            door: sender,
         };
         let mut dispatcher = Dispatcher::new(opening, observer, at_gate);
         for (id, effect) in &outstanding {

@@ -1,0 +1,143 @@
+//! A gate, put before a person: why it opened, what an approval would cover, and the commands that answer it.
+
+use std::fmt::Write as _;
+
+use backstop_engine::mode::Account;
+use backstop_engine::{Ended, Gate, Mission, Position};
+use backstop_runner::drive::Drive;
+use backstop_runner::git::Host;
+use backstop_runner::{clock, prompt, words};
+
+use crate::fault::Status;
+
+/// How the end of a drive is told to a shell.
+pub fn status(mission: &Mission) -> Status {
+    match mission.position() {
+        Position::Ended(Ended::Shipped(_)) => Status::Done,
+        Position::Ended(Ended::Aborted) => Status::Aborted,
+        Position::AtGate(_, gate) if gate.kind == backstop_engine::GateKind::Preflight => {
+            Status::Preflight
+        }
+        Position::AtGate(..) => Status::Waiting,
+        Position::Parked(..) => Status::Parked,
+        Position::Busy(_) | Position::Waiting(..) => Status::Waiting,
+    }
+}
+
+/// The gate in full.
+pub fn show(mission: &Mission, gate: &Gate, host: Option<&Host>) -> String {
+    let mut text = String::new();
+    let fields = mission.charter().fields();
+    let _ = writeln!(
+        text,
+        "{} gate {} of mission {}",
+        gate.kind, gate.id, fields.mission
+    );
+    for reason in &gate.reasons {
+        let _ = writeln!(text, "  why       {}", words::reason(*reason));
+    }
+    let told = mission
+        .lane()
+        .last
+        .as_ref()
+        .filter(|_| gate.digest.is_none());
+    if let Some(status) = told {
+        let _ = writeln!(text, "  ended     {}", words::status(status));
+    }
+    checks(&mut text, mission);
+    if let Some(digest) = gate.digest {
+        let _ = writeln!(text, "  covers    {digest}");
+        let _ = writeln!(text, "  commit    {}", mission.lane().head.commit);
+        if let Some(stat) = host.and_then(|host| {
+            host.diff_stat(&fields.base.commit, &mission.lane().head.commit)
+                .ok()
+        }) {
+            for line in stat.lines() {
+                let _ = writeln!(text, "  | {}", line.trim());
+            }
+        }
+    }
+    let _ = writeln!(text, "  spent     {}", spent(mission));
+    let _ = writeln!(
+        text,
+        "  waits     until {}, then the mission parks; nothing is approved by time",
+        clock::utc(gate.expires_at)
+    );
+    let _ = writeln!(
+        text,
+        "\nLook at it:\n  backstop gate show {} --mission {}",
+        gate.id, fields.mission
+    );
+    let _ = writeln!(text, "Answer it:");
+    for verb in &gate.offers {
+        let command = words::command(fields.mission.as_str(), gate, *verb);
+        let _ = writeln!(
+            text,
+            "  {command}\n      {}",
+            words::offer(gate.kind, *verb)
+        );
+    }
+    text
+}
+
+fn checks(text: &mut String, mission: &Mission) {
+    if mission.charter().fields().checked == backstop_engine::Checked::Waived {
+        let _ = writeln!(
+            text,
+            "  checks    NONE: the mission was opened with --no-check"
+        );
+    }
+    for result in &mission.lane().checks {
+        let _ = writeln!(
+            text,
+            "  check     `{}` {}",
+            result.name,
+            prompt::verdict(&result.verdict)
+        );
+    }
+}
+
+/// The spend, in a line.
+pub fn spent(mission: &Mission) -> String {
+    let of = |account: Account| {
+        let used = account.amount(mission.meter().total(account));
+        let ceiling = account.amount(mission.meter().ceiling(account));
+        format!("{account} {used} of {ceiling}")
+    };
+    let shown = [
+        Account::Attempts,
+        Account::Streak,
+        Account::PhaseFailures,
+        Account::Cost,
+        Account::ActiveTime,
+    ];
+    shown.map(of).join(", ")
+}
+
+/// What there is to say when a drive lets go of a mission.
+pub fn end(mission: &Mission, host: Option<&Host>) -> String {
+    let id = &mission.charter().fields().mission;
+    match mission.position() {
+        Position::AtGate(_, gate) => show(mission, gate, host),
+        Position::Parked(..) => {
+            format!(
+                "{id} is {}. Go on with:\n  backstop resume {id}\n",
+                words::position(mission)
+            )
+        }
+        Position::Ended(Ended::Shipped(place)) => {
+            let merge = host.map(|host| format!("Merge it with:\n  {}\n", host.merge_command()));
+            let merge = merge.filter(|_| place.as_str().starts_with("branch "));
+            format!("{id} shipped: {place}\n{}", merge.unwrap_or_default())
+        }
+        Position::Ended(Ended::Aborted) => format!("{id} was aborted; everything is kept.\n"),
+        Position::Busy(_) | Position::Waiting(..) => {
+            format!("{id}: {}\n", words::position(mission))
+        }
+    }
+}
+
+/// The git of a drive, before the drive is used up.
+pub fn host(drive: &Drive) -> Host {
+    drive.ground().host.clone()
+}
