@@ -1,7 +1,5 @@
 //! The verdict rule, text by text. No process and no agent is involved: a verdict is read only from the final
 //! message of an attempt that ended in success.
-#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use backstop_gates::{ArtifactKind, NoVerdict, Verdict, prefer_structured, verdict};
 use proptest::prelude::*;
 
@@ -16,7 +14,7 @@ enum Read<'a> {
 }
 use Read::{Blank, Contradicted, Fail, NoArtifact, NotFirst, Pass};
 
-fn read<'a>(result: &'a Result<Verdict, NoVerdict>) -> Read<'a> {
+fn read(result: &Result<Verdict, NoVerdict>) -> Read<'_> {
     match result {
         Ok(Verdict::Pass) => Pass,
         Ok(Verdict::Fail { reason }) => Fail(reason.as_str()),

@@ -22,6 +22,10 @@ pub(super) const KILL_LIMIT: Duration = Duration::from_secs(5);
 /// How often it is looked at what is left.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// The same for a drop, which blocks the thread.
+const DROP_LIMIT: Duration = Duration::from_millis(500);
+const DROP_LOOK: Duration = Duration::from_millis(2);
+
 /// What became of the processes that an attempt had left behind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Swept {
@@ -188,6 +192,17 @@ impl Scent {
         found.filter(wanted).map(Stat::identity).collect()
     }
 
+    /// The survivors. That there are none is believed the second time only: for a moment, a process that becomes another
+    /// program has no environment, and one that forks and leaves can slip through a walk.
+    fn twice(&self) -> Vec<Identity> {
+        let found = self.survivors();
+        if found.is_empty() {
+            self.survivors()
+        } else {
+            found
+        }
+    }
+
     /// SIGTERM, `grace`, SIGKILL until none is left or the kernel does not let go.
     pub(super) async fn sweep(&mut self, grace: Duration) -> Swept {
         let mut met = BTreeSet::new();
@@ -214,15 +229,23 @@ impl Scent {
 
     /// The survivors. They are remembered: one whose parent goes first would not be recognised again.
     fn meet(&mut self, met: &mut BTreeSet<Identity>) -> Vec<Identity> {
-        let found = self.survivors();
+        let found = self.twice();
         self.seen.extend(found.iter().copied());
         met.extend(found.iter().copied());
         found
     }
 
-    /// SIGKILL to all, without waiting: for when there is no time left to do it well.
+    /// SIGKILL to all until none is left, for where nothing can be awaited. Blocks, but not for long.
     pub(super) fn kill(&self) {
-        signal(&self.survivors(), Signal::KILL);
+        let deadline = std::time::Instant::now() + DROP_LIMIT;
+        loop {
+            let left = self.twice();
+            if left.is_empty() || std::time::Instant::now() >= deadline {
+                break;
+            }
+            signal(&left, Signal::KILL);
+            std::thread::sleep(DROP_LOOK);
+        }
     }
 }
 

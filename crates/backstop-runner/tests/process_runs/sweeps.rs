@@ -124,7 +124,8 @@ fn left_behind(script: &str, marker: Option<&Marker>) -> Child {
         .args(["-c", script])
         .process_group(0)
         .stdin(Stdio::null())
-        .stdout(Stdio::null());
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command.envs(marker.iter().flat_map(|marker| marker.variables()));
     command.spawn().unwrap()
 }
