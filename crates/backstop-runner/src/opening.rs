@@ -249,6 +249,7 @@ fn plan(wish: &Wish, checks: &[Check]) -> Result<Plan, OpeningError> {
         Unchecked::Refused => Checks::Configured,
     };
     match (&wish.goal, &wish.plan) {
+        (Some(goal), None) if goal.trim().is_empty() => Err(OpeningError::NoGoal),
         (Some(goal), None) => {
             Plan::single(PhaseKind::Coding, goal, checked).map_err(OpeningError::Plan)
         }

@@ -7,6 +7,9 @@
 )]
 
 mod answers;
+mod handing;
+mod inputs;
+mod limits;
 mod loops;
 mod plans;
 mod ships;
