@@ -18,9 +18,8 @@ pub fn status(mission: &Mission) -> Status {
         Position::AtGate(_, gate) if gate.kind == backstop_engine::GateKind::Preflight => {
             Status::Preflight
         }
-        Position::AtGate(..) => Status::Waiting,
         Position::Parked(..) => Status::Parked,
-        Position::Busy(_) | Position::Waiting(..) => Status::Waiting,
+        Position::AtGate(..) | Position::Busy(_) | Position::Waiting(..) => Status::Waiting,
     }
 }
 

@@ -130,12 +130,8 @@ pub fn drive_on(drive: Drive, driving: &Driving, by: Signature) -> Result<Status
     if let Some(step) = &last {
         narrator.tell(step, drive.mission());
     }
-    let asking = Asking::new(
-        narrator,
-        drive.ground().host.clone(),
-        interactive && stays,
-        by.clone(),
-    );
+    let person = (interactive && stays).then(|| by.clone());
+    let asking = Asking::new(narrator, drive.ground().host.clone(), person);
     finish(drive, asking, at_gate, by)
 }
 
@@ -204,10 +200,10 @@ pub struct StopArgs {
 pub fn stop(place: &Place, args: &StopArgs) -> Result<Status, Fault> {
     let by = place::operator(args.by.as_deref())?;
     let dir = place.mission(Some(&args.mission))?;
-    let fact = Fact::StopRequested { by };
+    let fact = Fact::StopRequested { by: by.clone() };
     match Drive::take_up(&dir, &place.repository) {
         Ok(drive) => {
-            park(drive, fact)?;
+            park(drive, fact, by)?;
         }
         Err(DriveError::State(StateError::Held { .. })) => pass(&dir, &fact)?,
         Err(error) => return Err(error.into()),
@@ -220,11 +216,7 @@ pub fn stop(place: &Place, args: &StopArgs) -> Result<Status, Fault> {
 }
 
 /// Parks a mission that nobody drives: what was left running is ended and surveyed first.
-fn park(mut drive: Drive, fact: Fact) -> Result<(), Fault> {
-    let by = match &fact {
-        Fact::StopRequested { by } => by.clone(),
-        _ => place::operator(None)?,
-    };
+fn park(mut drive: Drive, fact: Fact, by: Signature) -> Result<(), Fault> {
     drive.take(fact)?;
     if matches!(drive.mission().position(), Position::Parked(..)) {
         return Ok(());

@@ -25,7 +25,6 @@ const QUEUE: usize = 16;
 
 /// Why a mission cannot be taken into hand.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum DriveError {
     /// Its folder.
     #[error(transparent)]
