@@ -15,6 +15,7 @@ mod place;
 mod question;
 mod report;
 mod run;
+mod ticker;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

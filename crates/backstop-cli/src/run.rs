@@ -1,7 +1,9 @@
 //! `run`, `resume` and `stop`: opening missions, driving them, and stopping them.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use backstop_engine::mode::Mode;
 use backstop_engine::vocab::{Signature, Stage};
@@ -17,6 +19,7 @@ use crate::fault::{Fault, Status};
 use crate::live::{Narrator, Reasons};
 use crate::place::{self, Place};
 use crate::question;
+use crate::ticker::Ticker;
 
 /// What a new mission is opened with.
 #[derive(Debug, clap::Args)]
@@ -56,6 +59,9 @@ pub struct RunArgs {
     /// Shows what the mission would be opened with, and opens nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Leaves a runner behind and returns at once
+    #[arg(long, conflicts_with_all = ["wait", "exit_on_gate"])]
+    pub detach: bool,
     /// How it is driven.
     #[command(flatten)]
     pub driving: Driving,
@@ -117,7 +123,40 @@ pub fn run(place: &Place, args: &RunArgs) -> Result<Status, Fault> {
         return Ok(Status::Done);
     }
     let drive = Drive::open(&place.home, &place.repository, charter)?;
+    if args.detach {
+        return detach(place, drive);
+    }
     drive_on(drive, &args.driving, by)
+}
+
+/// Leaves the mission to a process of its own, in a process group of its own: closing the terminal does not end it.
+fn detach(place: &Place, drive: Drive) -> Result<Status, Fault> {
+    let (id, dir) = (drive.id().clone(), drive.ground().dir.path().to_owned());
+    // The runner takes the lock.
+    drop(drive);
+    let path = dir.join("runner.log");
+    let log = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&path)?;
+    let mut command = std::process::Command::new(std::env::current_exe()?);
+    if let Some(root) = place.home.path().parent() {
+        command.arg("--state-dir").arg(root);
+    }
+    command
+        .args(["resume", id.as_str(), "--wait"])
+        .current_dir(place.repository.root());
+    command
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .process_group(0)
+        .spawn()?;
+    println!(
+        "{id} runs by itself. Look with:\n  backstop status {id}\nIts runner writes to `{}`.",
+        path.display()
+    );
+    Ok(Status::Done)
 }
 
 /// Drives a mission in the foreground and tells how it went.
@@ -132,7 +171,7 @@ pub fn drive_on(drive: Drive, driving: &Driving, by: Signature) -> Result<Status
     }
     let person = (interactive && stays).then(|| by.clone());
     let asking = Asking::new(narrator, drive.ground().host.clone(), person);
-    finish(drive, asking, at_gate, by)
+    finish(drive, Ticker::new(asking), at_gate, by)
 }
 
 /// Drives with `observer`, then says how it ended.
