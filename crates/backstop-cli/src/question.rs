@@ -3,12 +3,19 @@
 use std::fmt::Write as _;
 
 use backstop_engine::mode::Account;
-use backstop_engine::{Ended, Gate, Mission, Position};
+use backstop_engine::{
+    CheckResult, CheckVerdict, Ended, Fact, Gate, GateKind, MergeOutcome, Mission, ParkedAt, Point,
+    PointVerdict, Position, ShipOutcome,
+};
+use backstop_runner::blobs::Blobs;
 use backstop_runner::drive::Drive;
 use backstop_runner::git::Host;
 use backstop_runner::{clock, prompt, words};
 
 use crate::fault::Status;
+
+/// How many lines of an output are shown at a gate.
+const SHOWN: usize = 6;
 
 /// How the end of a drive is told to a shell.
 pub fn status(mission: &Mission) -> Status {
@@ -43,7 +50,10 @@ pub fn show(mission: &Mission, gate: &Gate, host: Option<&Host>) -> String {
     if let Some(status) = told {
         let _ = writeln!(text, "  ended     {}", words::status(status));
     }
-    checks(&mut text, mission);
+    for line in host.map(|host| cause(host, gate)).unwrap_or_default() {
+        let _ = writeln!(text, "  | {line}");
+    }
+    checks(&mut text, mission, host);
     if let Some(digest) = gate.digest {
         let _ = writeln!(text, "  covers    {digest}");
         let _ = writeln!(text, "  commit    {}", mission.lane().head.commit);
@@ -57,11 +67,13 @@ pub fn show(mission: &Mission, gate: &Gate, host: Option<&Host>) -> String {
         }
     }
     let _ = writeln!(text, "  spent     {}", spent(mission));
-    let _ = writeln!(
-        text,
-        "  waits     until {}, then the mission parks; nothing is approved by time",
-        clock::utc(gate.expires_at)
-    );
+    if matches!(mission.position(), Position::AtGate(..)) {
+        let _ = writeln!(
+            text,
+            "  waits     until {}, then the mission parks; nothing is approved by time",
+            clock::utc(gate.expires_at)
+        );
+    }
     let _ = writeln!(
         text,
         "\nLook at it:\n  backstop gate show {} --mission {}",
@@ -79,7 +91,73 @@ pub fn show(mission: &Mission, gate: &Gate, host: Option<&Host>) -> String {
     text
 }
 
-fn checks(text: &mut String, mission: &Mission) {
+/// The words of the host or of the agent behind a gate, as the journal has them; a journal that cannot be read tells none.
+fn cause(host: &Host, gate: &Gate) -> Vec<String> {
+    let steps = backstop_runner::history::read(&host.dir().join("journal.jsonl"))
+        .map_or_else(|_| Vec::new(), |history| history.steps);
+    let told = steps
+        .iter()
+        .rev()
+        .find_map(|step| said(&step.fact, gate.kind));
+    told.unwrap_or_default()
+}
+
+/// What a fact says of a gate of this kind.
+fn said(fact: &Fact, kind: GateKind) -> Option<Vec<String>> {
+    let whole = |text: &str| Some(text.lines().map(ToOwned::to_owned).collect());
+    match (fact, kind) {
+        (Fact::PreflightRan(ran), GateKind::Preflight) => {
+            Some(ran.points.iter().filter_map(failure).collect())
+        }
+        (Fact::AttemptEnded(ended), GateKind::Ceiling | GateKind::Infra | GateKind::Review) => {
+            Some(end_of(ended.words.as_str()))
+        }
+        (Fact::LandFailed { cause, .. }, GateKind::Ceiling | GateKind::Infra) => {
+            whole(cause.as_str())
+        }
+        (Fact::ChecksRan(_), GateKind::Ceiling | GateKind::Infra) => Some(Vec::new()),
+        (Fact::Shipped(shipped), GateKind::ShipFailed) => match &shipped.outcome {
+            ShipOutcome::Failed { cause } => whole(cause.as_str()),
+            ShipOutcome::Done { .. } | ShipOutcome::BaseMoved { .. } => None,
+        },
+        (Fact::BaseMerged(merged), GateKind::ShipFailed) => match &merged.outcome {
+            MergeOutcome::Conflict { cause } => whole(cause.as_str()),
+            MergeOutcome::Merged { .. } => None,
+        },
+        _ => None,
+    }
+}
+
+fn failure(point: &Point) -> Option<String> {
+    match &point.verdict {
+        PointVerdict::Failed(words) => Some(format!("{}: {words}", point.name)),
+        PointVerdict::Held(_) | PointVerdict::Warned(_) => None,
+    }
+}
+
+/// The last lines of a text.
+fn end_of(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let end = lines.iter().skip(lines.len().saturating_sub(SHOWN));
+    end.map(|line| line.chars().take(200).collect()).collect()
+}
+
+/// The end of what a red check printed.
+fn printed(host: &Host, result: &CheckResult) -> Vec<String> {
+    let blobs = Blobs::at(host.dir().join("blobs"));
+    let log = result
+        .log
+        .filter(|_| result.verdict != CheckVerdict::Passed);
+    let bytes = log
+        .and_then(|log| blobs.read(&log).ok())
+        .unwrap_or_default();
+    end_of(&String::from_utf8_lossy(&bytes))
+}
+
+fn checks(text: &mut String, mission: &Mission, host: Option<&Host>) {
     if mission.charter().fields().checked == backstop_engine::Checked::Waived {
         let _ = writeln!(
             text,
@@ -93,13 +171,16 @@ fn checks(text: &mut String, mission: &Mission) {
             result.name,
             prompt::verdict(&result.verdict)
         );
+        for line in host.map(|host| printed(host, result)).unwrap_or_default() {
+            let _ = writeln!(text, "  | {line}");
+        }
     }
 }
 
 /// The spend, in a line.
 pub fn spent(mission: &Mission) -> String {
     let of = |account: Account| {
-        let used = account.amount(mission.meter().total(account));
+        let used = account.amount(mission.meter().used(account));
         let ceiling = account.amount(mission.meter().ceiling(account));
         format!("{account} {used} of {ceiling}")
     };
@@ -118,7 +199,14 @@ pub fn end(mission: &Mission, host: Option<&Host>) -> String {
     let id = &mission.charter().fields().mission;
     match mission.position() {
         Position::AtGate(_, gate) => show(mission, gate, host),
-        Position::Parked(..) => {
+        Position::Parked(_, ParkedAt::Gate(gate)) => {
+            let asked = show(mission, gate, host);
+            format!(
+                "{asked}\n{id} is {}; it can still be answered.\n",
+                words::position(mission)
+            )
+        }
+        Position::Parked(_, ParkedAt::Work(_)) => {
             format!(
                 "{id} is {}. Go on with:\n  backstop resume {id}\n",
                 words::position(mission)

@@ -6,7 +6,7 @@ use backstop_mode::{Account, Settlement};
 
 use crate::fact::{CheckResult, CheckVerdict, PointVerdict, PreflightRan};
 use crate::flow::{self, begin_visit, brief};
-use crate::mission::Next;
+use crate::mission::{Next, ParkCause, ParkedAt, Pending};
 use crate::turn::Turn;
 use crate::{Brief, Effect, Reason, Refusal, Rule};
 
@@ -33,7 +33,11 @@ pub(crate) fn ran(turn: &mut Turn, ran: &PreflightRan) -> Result<(), Refusal> {
         .points
         .iter()
         .any(|point| matches!(point.verdict, PointVerdict::Failed(_)));
-    if failed || ran.points.is_empty() {
+    if failed && turn.m.stopping.is_some() {
+        // What was cut off says nothing: it is looked at again when a person goes on.
+        let again = ParkedAt::Work(Pending(Next::Preflight));
+        flow::park(turn, ParkCause::Stopped, again);
+    } else if failed || ran.points.is_empty() {
         refuse(turn);
     } else {
         turn.because(Rule::PreflightHeld);

@@ -8,12 +8,12 @@ use backstop_agents::{
     self as agents, Classified, CommandLine, Ending, HostFacts, SpawnFault, Support,
 };
 use backstop_engine::outcome::{Artifact, Interruption, Status, UnavailableCause};
-use backstop_engine::vocab::{Digest, EffectId, Text};
+use backstop_engine::vocab::{Digest, EffectId, Phase, Text};
 use backstop_engine::{ArtifactSeen, AttemptEnded, AttemptStarted, Cost, Fact, Head, Order};
 use backstop_engine::{ProcessRef, Usage};
 use tokio::sync::mpsc;
 
-use super::checks::halt_on;
+use super::checks::{end_left, halt_on};
 use super::ear::{Ear, Told};
 use super::{Halted, blocking, ready};
 use crate::edge::Ground;
@@ -74,9 +74,9 @@ pub(super) async fn end_cut(ground: &Arc<Ground>, cut: &Cut) -> AttemptEnded {
         };
         process::stop_by_identity(identity, &marker, ground.grace()).await;
     }
-    for survivor in process::find_survivors(&marker) {
-        process::stop_by_identity(survivor, &marker, ground.grace()).await;
-    }
+    end_left(ground, &marker).await;
+    // The setup of the workspace may have been at work still.
+    end_left(ground, &ground.check_marker(Phase::FIRST)).await;
     let status = Status::Interrupted {
         by: Interruption::RunnerDied,
     };
@@ -130,7 +130,12 @@ async fn launch(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Path) -> 
         Err(error) => return Run::never(configuration, error.to_string()),
     };
     let mut ear = Ear::new(ground, &live, order.allowance, adapter.parser(), spool);
-    let running = match process::spawn(spawned(ground, order, command, dir)) {
+    let mut spawn = spawned(ground, order, command, dir);
+    match ready::git_settings(ground) {
+        Ok(variable) => spawn.env.push(variable),
+        Err(words) => return Run::never(configuration, words),
+    }
+    let running = match process::spawn(spawn) {
         Ok(running) => running,
         Err(error) => return not_started(adapter.features(), &error),
     };

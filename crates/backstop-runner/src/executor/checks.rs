@@ -12,7 +12,7 @@ use super::{Halted, blocking, ready};
 use crate::blobs::Blobs;
 use crate::edge::Ground;
 use crate::git::Scratch;
-use crate::process::{self, Ended, EndedBy, Exit, Heard, Limits, Order, Spawn};
+use crate::process::{self, Ended, EndedBy, Exit, Heard, Limits, Marker, Order, Spawn};
 
 /// The most of a check's output that is kept, in bytes.
 const KEPT: u64 = 8 << 20;
@@ -47,23 +47,47 @@ pub(super) async fn run_all(
     commit: &CommitId,
     halted: &Halted,
 ) -> Vec<CheckResult> {
-    let place = prepare(ground, commit, halted).await;
+    match prepare(ground, phase, commit, halted).await {
+        Ok(dir) => run_in(ground, phase, checks, &dir, halted).await,
+        Err(words) => {
+            let not_run = |check| not_run(ground, check, &words);
+            checks.iter().map(not_run).collect()
+        }
+    }
+}
+
+/// Runs `checks` in a checkout that is ready.
+pub(super) async fn run_in(
+    ground: &Arc<Ground>,
+    phase: Phase,
+    checks: &[Check],
+    dir: &Path,
+    halted: &Halted,
+) -> Vec<CheckResult> {
     let mut results = Vec::new();
     for check in checks {
-        results.push(match &place {
-            Ok(dir) => run_one(ground, phase, check, dir, halted).await,
-            Err(words) => not_run(ground, check, words),
-        });
+        results.push(run_one(ground, phase, check, dir, halted).await);
     }
     results
+}
+
+/// Ends what a runner that died has left at work under this marker.
+pub(super) async fn end_left(ground: &Ground, marker: &Marker) {
+    for survivor in process::find_survivors(marker) {
+        process::stop_by_identity(survivor, marker, ground.grace()).await;
+    }
 }
 
 /// The scratch checkout of `commit`, ready to be worked in.
 pub(super) async fn prepare(
     ground: &Arc<Ground>,
+    phase: Phase,
     commit: &CommitId,
     halted: &Halted,
 ) -> Result<PathBuf, String> {
+    for phase in [phase, Phase::FIRST] {
+        end_left(ground, &ground.check_marker(phase)).await;
+    }
     let commit = commit.clone();
     let scratch = blocking(ground, move |ground| {
         let scratch = Scratch::prepare(&ground.host, &commit).map_err(|error| error.to_string())?;
@@ -173,6 +197,7 @@ pub(super) async fn shell(
 ) -> Result<(Finished, Printed), String> {
     let mut spawn = Spawn::new("/bin/sh", dir, ground.check_marker(phase));
     spawn.args = vec!["-c".into(), command.into()];
+    spawn.env.push(ready::git_settings(ground)?);
     spawn.limits = Limits {
         idle: None,
         wall: Some(Duration::from_millis(ground.settings.limits.check_ms)),

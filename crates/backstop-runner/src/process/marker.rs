@@ -61,6 +61,11 @@ impl Marker {
     }
 }
 
+/// The environment of a process; nothing when it may not be looked at.
+pub(super) fn environment_of(pid: u32) -> Vec<u8> {
+    fs::read(environment(pid)).unwrap_or_default()
+}
+
 fn environment(pid: u32) -> String {
     format!("/proc/{pid}/environ")
 }

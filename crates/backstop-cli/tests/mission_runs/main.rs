@@ -1,0 +1,13 @@
+//! Whole missions, driven through the real program with real git and real processes.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests end at a fault"
+)]
+
+mod answers;
+mod loops;
+mod plans;
+mod ships;
+mod support;
