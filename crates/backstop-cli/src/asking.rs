@@ -22,13 +22,9 @@ pub struct Asking<W> {
 }
 
 impl<W: Write> Asking<W> {
-    /// Asks only where `interactive`.
-    pub fn new(narrator: Narrator<W>, host: Host, interactive: bool, by: Signature) -> Self {
-        Self {
-            narrator,
-            host,
-            by: interactive.then_some(by),
-        }
+    /// Asks `by`; nobody where nobody is there.
+    pub const fn new(narrator: Narrator<W>, host: Host, by: Option<Signature>) -> Self {
+        Self { narrator, host, by }
     }
 }
 

@@ -93,9 +93,10 @@ impl From<std::io::Error> for Fault {
 
 impl From<OpeningError> for Fault {
     fn from(error: OpeningError) -> Self {
-        let status = match &error {
-            OpeningError::Git(_) => Status::Preflight,
-            _ => Status::Usage,
+        let status = if matches!(error, OpeningError::Git(_)) {
+            Status::Preflight
+        } else {
+            Status::Usage
         };
         Self::new(status, error)
     }
@@ -109,11 +110,16 @@ impl From<GitError> for Fault {
 
 impl From<StateError> for Fault {
     fn from(error: StateError) -> Self {
-        let status = match &error {
-            StateError::Held { .. } | StateError::Unknown { .. } | StateError::Ambiguous { .. } => {
-                Status::Refused
-            }
-            _ => Status::Usage,
+        let unfit = matches!(
+            error,
+            StateError::Held { .. } | StateError::Unknown { .. } | StateError::Ambiguous { .. }
+        );
+        let status = if unfit {
+            Status::Refused
+        } else if matches!(error, StateError::Io { .. }) {
+            Status::Unexpected
+        } else {
+            Status::Usage
         };
         Self::new(status, error)
     }
@@ -132,12 +138,13 @@ impl From<Refusal> for Fault {
 }
 
 const fn journal(error: &JournalError) -> Status {
-    match error {
-        JournalError::Empty(_) | JournalError::Damaged { .. } | JournalError::Event { .. } => {
-            Status::Damaged
-        }
-        _ => Status::Unexpected,
+    if matches!(
+        error,
+        JournalError::Empty(_) | JournalError::Damaged { .. } | JournalError::Event { .. }
+    ) {
+        return Status::Damaged;
     }
+    Status::Unexpected
 }
 
 impl From<JournalError> for Fault {
@@ -148,9 +155,10 @@ impl From<JournalError> for Fault {
 
 impl From<HistoryError> for Fault {
     fn from(error: HistoryError) -> Self {
-        let status = match &error {
-            HistoryError::Journal(error) => journal(error),
-            _ => Status::Damaged,
+        let status = if let HistoryError::Journal(error) = &error {
+            journal(error)
+        } else {
+            Status::Damaged
         };
         Self::new(status, error)
     }
@@ -164,7 +172,10 @@ impl From<DriveError> for Fault {
             DriveError::History(error) => error.into(),
             DriveError::Git(error) => error.into(),
             DriveError::Refused(refusal) => refusal.into(),
-            error => Self::new(Status::Unexpected, error),
+            DriveError::Blob(_)
+            | DriveError::Settings(_)
+            | DriveError::Dispatch(_)
+            | DriveError::Io { .. } => Self::new(Status::Unexpected, error),
         }
     }
 }

@@ -120,10 +120,10 @@ fn preflight(points: &[backstop_engine::Point]) -> Vec<String> {
         match &point.verdict {
             PointVerdict::Held(_) => {}
             PointVerdict::Warned(words) => {
-                lines.push(format!("preflight  note: {}: {words}", point.name))
+                lines.push(format!("preflight  note: {}: {words}", point.name));
             }
             PointVerdict::Failed(words) => {
-                lines.push(format!("preflight  FAILED: {}: {words}", point.name))
+                lines.push(format!("preflight  FAILED: {}: {words}", point.name));
             }
         }
     }

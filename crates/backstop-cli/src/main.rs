@@ -1,6 +1,10 @@
 //! Backstop: leave coding agents running; the run always stops, and never on a lie.
 //!
 //! Reads the command line and prints. Everything else is in the libraries.
+#![expect(
+    unreachable_pub,
+    reason = "a binary has no outside: `pub` says that another module uses it"
+)]
 
 mod asking;
 mod demo;
@@ -11,6 +15,7 @@ mod place;
 mod question;
 mod report;
 mod run;
+mod ticker;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -62,7 +62,7 @@ impl Place {
                 .is_some_and(|history| matches!(history.mission.position(), Position::Ended(_)));
             found.push((opened, dir, ended));
         }
-        found.sort_by(|a, b| b.0.cmp(&a.0));
+        found.sort_by_key(|(opened, ..)| std::cmp::Reverse(*opened));
         Ok(found
             .into_iter()
             .map(|(_, dir, ended)| (dir, ended))
@@ -92,7 +92,7 @@ pub fn operator(name: Option<&str>) -> Result<Signature, Fault> {
 /// The options that every command takes.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Common {
-    /// Where missions and journals are kept [default: $XDG_STATE_HOME/backstop]
+    /// Where missions and journals are kept [default: `$XDG_STATE_HOME/backstop`]
     #[arg(
         long,
         global = true,

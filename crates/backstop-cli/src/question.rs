@@ -25,9 +25,8 @@ pub fn status(mission: &Mission) -> Status {
         Position::AtGate(_, gate) if gate.kind == backstop_engine::GateKind::Preflight => {
             Status::Preflight
         }
-        Position::AtGate(..) => Status::Waiting,
         Position::Parked(..) => Status::Parked,
-        Position::Busy(_) | Position::Waiting(..) => Status::Waiting,
+        Position::AtGate(..) | Position::Busy(_) | Position::Waiting(..) => Status::Waiting,
     }
 }
 
@@ -143,7 +142,7 @@ fn end_of(text: &str) -> Vec<String> {
         .filter(|line| !line.trim().is_empty())
         .collect();
     let end = lines.iter().skip(lines.len().saturating_sub(SHOWN));
-    end.map(|line| line.chars().take(200).collect()).collect()
+    end.map(|line| line.chars().take(400).collect()).collect()
 }
 
 /// The end of what a red check printed.

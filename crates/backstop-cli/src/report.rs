@@ -100,12 +100,7 @@ fn attempts(text: &mut String, history: &History) {
                 .steps
                 .iter()
                 .flat_map(|step| &step.effects)
-                .find_map(|(id, effect)| match effect {
-                    backstop_engine::Effect::Launch(launch) if *id == ended.effect => {
-                        Some(launch.order())
-                    }
-                    _ => None,
-                });
+                .find_map(|(id, effect)| effect.launched().filter(|_| *id == ended.effect));
             let Some(order) = order else { continue };
             let took = Span::from_millis(ended.usage.active_ms);
             let _ = writeln!(

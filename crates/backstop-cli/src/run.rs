@@ -1,7 +1,9 @@
 //! `run`, `resume` and `stop`: opening missions, driving them, and stopping them.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use backstop_engine::mode::Mode;
 use backstop_engine::vocab::{Signature, Stage};
@@ -17,6 +19,7 @@ use crate::fault::{Fault, Status};
 use crate::live::{Narrator, Reasons};
 use crate::place::{self, Place};
 use crate::question;
+use crate::ticker::Ticker;
 
 /// What a new mission is opened with.
 #[derive(Debug, clap::Args)]
@@ -56,6 +59,9 @@ pub struct RunArgs {
     /// Shows what the mission would be opened with, and opens nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Leaves a runner behind and returns at once
+    #[arg(long, conflicts_with_all = ["wait", "exit_on_gate"])]
+    pub detach: bool,
     /// How it is driven.
     #[command(flatten)]
     pub driving: Driving,
@@ -117,7 +123,40 @@ pub fn run(place: &Place, args: &RunArgs) -> Result<Status, Fault> {
         return Ok(Status::Done);
     }
     let drive = Drive::open(&place.home, &place.repository, charter)?;
+    if args.detach {
+        return detach(place, drive);
+    }
     drive_on(drive, &args.driving, by)
+}
+
+/// Leaves the mission to a process of its own, in a process group of its own: closing the terminal does not end it.
+fn detach(place: &Place, drive: Drive) -> Result<Status, Fault> {
+    let (id, dir) = (drive.id().clone(), drive.ground().dir.path().to_owned());
+    // The runner takes the lock.
+    drop(drive);
+    let path = dir.join("runner.log");
+    let log = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&path)?;
+    let mut command = std::process::Command::new(std::env::current_exe()?);
+    if let Some(root) = place.home.path().parent() {
+        command.arg("--state-dir").arg(root);
+    }
+    command
+        .args(["resume", id.as_str(), "--wait"])
+        .current_dir(place.repository.root());
+    command
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .process_group(0)
+        .spawn()?;
+    println!(
+        "{id} runs by itself. Look with:\n  backstop status {id}\nIts runner writes to `{}`.",
+        path.display()
+    );
+    Ok(Status::Done)
 }
 
 /// Drives a mission in the foreground and tells how it went.
@@ -130,13 +169,9 @@ pub fn drive_on(drive: Drive, driving: &Driving, by: Signature) -> Result<Status
     if let Some(step) = &last {
         narrator.tell(step, drive.mission());
     }
-    let asking = Asking::new(
-        narrator,
-        drive.ground().host.clone(),
-        interactive && stays,
-        by.clone(),
-    );
-    finish(drive, asking, at_gate, by)
+    let person = (interactive && stays).then(|| by.clone());
+    let asking = Asking::new(narrator, drive.ground().host.clone(), person);
+    finish(drive, Ticker::new(asking), at_gate, by)
 }
 
 /// Drives with `observer`, then says how it ended.
@@ -204,10 +239,10 @@ pub struct StopArgs {
 pub fn stop(place: &Place, args: &StopArgs) -> Result<Status, Fault> {
     let by = place::operator(args.by.as_deref())?;
     let dir = place.mission(Some(&args.mission))?;
-    let fact = Fact::StopRequested { by };
+    let fact = Fact::StopRequested { by: by.clone() };
     match Drive::take_up(&dir, &place.repository) {
         Ok(drive) => {
-            park(drive, fact)?;
+            park(drive, fact, by)?;
         }
         Err(DriveError::State(StateError::Held { .. })) => pass(&dir, &fact)?,
         Err(error) => return Err(error.into()),
@@ -220,11 +255,7 @@ pub fn stop(place: &Place, args: &StopArgs) -> Result<Status, Fault> {
 }
 
 /// Parks a mission that nobody drives: what was left running is ended and surveyed first.
-fn park(mut drive: Drive, fact: Fact) -> Result<(), Fault> {
-    let by = match &fact {
-        Fact::StopRequested { by } => by.clone(),
-        _ => place::operator(None)?,
-    };
+fn park(mut drive: Drive, fact: Fact, by: Signature) -> Result<(), Fault> {
     drive.take(fact)?;
     if matches!(drive.mission().position(), Position::Parked(..)) {
         return Ok(());

@@ -25,7 +25,6 @@ const QUEUE: usize = 16;
 
 /// Why a mission cannot be taken into hand.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum DriveError {
     /// Its folder.
     #[error(transparent)]
@@ -90,11 +89,12 @@ impl Drive {
         let settings = Settings::thaw(&charter)?;
         let dir = home.create_mission(charter.fields().mission.clone())?;
         let lock = dir.lock()?;
-        let ground = ground(&dir, repository, charter.clone(), settings)?;
         let mut journal = journal::create(&dir.journal())?;
         let at = charter.fields().opened_at;
         let fact = Fact::Opened(Box::new(charter.clone()));
         let seq = journal.append(at, &fact, Durability::Sync)?;
+        // From here on the mission exists: what fails now is taken up by a resume.
+        let ground = ground(&dir, repository, charter.clone(), settings)?;
         let opened = Mission::open(charter);
         let fresh = opened.effects.iter().map(|(id, _)| *id).collect();
         let step = Step {

@@ -6,6 +6,7 @@ mod ear;
 mod hand_over;
 mod preflight;
 mod ready;
+mod recording;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

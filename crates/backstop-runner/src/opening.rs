@@ -95,7 +95,10 @@ pub enum OpeningError {
     /// The plan is none.
     #[error("the plan cannot be used:\n{}", listed(.0))]
     Plan(Refusals),
-    /// The base leads nowhere.
+    /// The base that was asked for leads nowhere.
+    #[error(transparent)]
+    Base(GitError),
+    /// The repository has nothing to start from.
     #[error(transparent)]
     Git(#[from] GitError),
     /// The charter does not hold.
@@ -176,7 +179,11 @@ pub fn charter(
     };
     let plan = plan(wish, &checks)?;
     let goal = wish.goal.clone().unwrap_or_else(|| title(&plan));
-    let base = repository.resolve_commit(wish.base.as_deref())?;
+    let base = repository.resolve_commit(wish.base.as_deref());
+    let base = base.map_err(|error| match error {
+        GitError::NoCommit { .. } if wish.base.is_some() => OpeningError::Base(error),
+        error => OpeningError::Git(error),
+    })?;
     let draft = CharterDraft {
         mission: name(&goal),
         goal: text("goal", &goal)?,

@@ -151,7 +151,23 @@ async fn launch(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Path) -> 
     let watch = halt_on(live.halted.clone(), running.stopper());
     let ended = running.wait(&mut ear).await;
     watch.abort();
-    judge(adapter.features(), &ended, ear.finish())
+    let told = ear.finish();
+    if !ended.left.is_empty() {
+        let left: Vec<String> = ended
+            .left
+            .iter()
+            .map(|identity| identity.pid.to_string())
+            .collect();
+        let words = format!(
+            "processes of the attempt could not be ended: {}: end them, then retry",
+            left.join(", ")
+        );
+        return Run {
+            transcript: told.digest,
+            ..Run::never(configuration, words)
+        };
+    }
+    judge(adapter.features(), &ended, told)
 }
 
 fn invocation(ground: &Ground, order: &Order) -> agents::Invocation {

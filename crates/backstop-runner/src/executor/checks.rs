@@ -7,11 +7,12 @@ use std::time::Duration;
 use backstop_engine::vocab::{CommitId, Digest, EffectId, Phase};
 use backstop_engine::{Check, CheckResult, CheckRun, CheckVerdict, ChecksRan};
 
+use super::recording::Recording;
 use super::{Halted, blocking, ready};
-use crate::blobs::{Blobs, Spool};
+use crate::blobs::Blobs;
 use crate::edge::Ground;
 use crate::git::Scratch;
-use crate::process::{self, Ended, EndedBy, Exit, Heard, Limits, Marker, Order, Pipe, Spawn};
+use crate::process::{self, Ended, EndedBy, Exit, Heard, Limits, Marker, Order, Spawn};
 
 /// The most of a check's output that is kept, in bytes.
 const KEPT: u64 = 8 << 20;
@@ -209,19 +210,14 @@ pub(super) async fn shell(
         .map_err(|error| error.to_string())?;
     let running = process::spawn(spawn).map_err(|error| error.to_string())?;
     let watch = halt_on(halted.clone(), running.stopper());
-    let mut log = Log {
-        ground,
-        spool,
-        lines: [
-            backstop_agents::Lines::default(),
-            backstop_agents::Lines::default(),
-        ],
+    let mut recording = Recording::new(ground, spool);
+    let mut hear = |pipe, bytes: &[u8]| {
+        recording.take(pipe, bytes);
+        Heard::Carry
     };
-    let ended = running
-        .wait(&mut |pipe, bytes: &[u8]| log.hear(pipe, bytes))
-        .await;
+    let ended = running.wait(&mut hear).await;
     watch.abort();
-    let digest = log.finish();
+    let digest = recording.finish();
     Ok((Finished(ended), Printed { digest }))
 }
 
@@ -235,40 +231,4 @@ pub(super) fn halt_on(
             stopper.stop(Order::Stop);
         }
     })
-}
-
-/// Writes output line by line without secrets. A disk that refuses costs the log, not the check.
-struct Log<'a> {
-    ground: &'a Ground,
-    spool: Spool,
-    lines: [backstop_agents::Lines; 2],
-}
-
-impl Log<'_> {
-    fn hear(&mut self, pipe: Pipe, bytes: &[u8]) -> Heard {
-        let [out, err] = &mut self.lines;
-        let lines = match pipe {
-            Pipe::Stdout => out.take(bytes),
-            Pipe::Stderr => err.take(bytes),
-        };
-        for line in lines {
-            self.write(&line);
-        }
-        Heard::Carry
-    }
-
-    fn write(&mut self, line: &str) {
-        let _ = self
-            .spool
-            .write(self.ground.redactor.redact(line).as_bytes());
-        let _ = self.spool.write(b"\n");
-    }
-
-    fn finish(mut self) -> Option<Digest> {
-        let [out, err] = &mut self.lines;
-        for line in [out.rest(), err.rest()].into_iter().flatten() {
-            self.write(&line);
-        }
-        self.spool.finish().ok().map(|kept| kept.digest)
-    }
 }

@@ -88,8 +88,8 @@ fn reap(identity: Identity) {
     let ours = Stat::read(identity.pid).is_some_and(|stat| {
         stat.identity() == identity && stat.parent == process::id() && stat.is_dead()
     });
-    if ours {
-        let _ = waitpid(raw(identity.pid), WaitOptions::NOHANG);
+    if let (true, Some(pid)) = (ours, raw(identity.pid)) {
+        let _ = waitpid(Some(pid), WaitOptions::NOHANG);
     }
 }
 
