@@ -148,7 +148,8 @@ impl<O: Observe> Dispatcher<O> {
     pub async fn run(mut self, by: Signature) -> Result<Driven, DispatchError> {
         let driven = self.drive(by).await;
         if driven.is_err() {
-            self.abandon().await;
+            // Nothing outlives a runner that cannot journal any more.
+            self.executor.halt_all().await;
         }
         driven.map(|()| Driven {
             mission: self.mission,
@@ -248,31 +249,6 @@ impl<O: Observe> Dispatcher<O> {
             self.executor.start(*id, effect);
         }
         Ok(Ok(()))
-    }
-
-    /// Stops what runs and waits for its end, so that nothing outlives a runner that cannot journal any more.
-    async fn abandon(&mut self) {
-        self.executor.halt_all();
-        let running = |effect: &Effect| {
-            matches!(
-                effect,
-                Effect::Launch(_) | Effect::RunChecks(_) | Effect::Preflight
-            )
-        };
-        if self
-            .mission
-            .outstanding()
-            .any(|(_, effect)| running(effect))
-        {
-            while let Some(fact) = self.facts.recv().await {
-                if matches!(
-                    fact,
-                    Fact::AttemptEnded(_) | Fact::ChecksRan(_) | Fact::PreflightRan(_)
-                ) {
-                    break;
-                }
-            }
-        }
     }
 }
 

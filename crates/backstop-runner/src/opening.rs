@@ -66,6 +66,11 @@ pub enum OpeningError {
         "nothing to do: give a goal (`backstop run \"fix the login\"`) or a plan (`--plan FILE`)"
     )]
     NoGoal,
+    /// A goal that nothing checks.
+    #[error(
+        "nothing would check this work: give `--check COMMAND`, set `checks = [\"COMMAND\"]` in backstop.toml, or open the mission without checks on purpose (`--no-check`)"
+    )]
+    Unchecked,
     /// Both are wanted.
     #[error(
         "a goal and a plan were given: the plan's phases say what is to be done, so leave the goal out, or keep it as the title with a plan of one phase"
@@ -257,6 +262,7 @@ fn plan(wish: &Wish, checks: &[Check]) -> Result<Plan, OpeningError> {
     };
     match (&wish.goal, &wish.plan) {
         (Some(goal), None) if goal.trim().is_empty() => Err(OpeningError::NoGoal),
+        (Some(_), None) if matches!(checked, Checks::None) => Err(OpeningError::Unchecked),
         (Some(goal), None) => {
             Plan::single(PhaseKind::Coding, goal, checked).map_err(OpeningError::Plan)
         }

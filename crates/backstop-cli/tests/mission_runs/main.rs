@@ -7,6 +7,7 @@
 )]
 
 mod answers;
+mod crashes;
 mod handing;
 mod inputs;
 mod limits;

@@ -302,6 +302,14 @@ impl World {
         names.collect()
     }
 
+    /// The same of a world whose mission may not be there yet.
+    pub(crate) fn facts_of_all(&self) -> Vec<String> {
+        if self.missions().is_empty() {
+            return Vec::new();
+        }
+        self.facts()
+    }
+
     /// Every line that agents left in the file `launches`.
     pub(crate) fn launches(&self) -> Vec<String> {
         self.seen("launches")
