@@ -2,9 +2,23 @@
 //!
 //! The same constants make the page and the behaviour, so that the two cannot tell different stories.
 
+mod accounts;
+mod evidence;
+mod gate_states;
+mod gates_answers;
+mod outcome;
+mod plan_keys;
+mod plan_refusals;
+mod review;
 mod stages;
+mod streak;
+mod verdicts;
+mod when_a_stage_gates;
 
+use std::fmt::Display;
 use std::fs;
+
+use serde::Serialize;
 
 use crate::failure::{Failure, Fault, none};
 use crate::repo::Repo;
@@ -35,7 +49,20 @@ impl Page {
 
 /// All pages.
 fn pages() -> Vec<Page> {
-    vec![stages::page()]
+    vec![
+        accounts::page(),
+        evidence::page(),
+        gate_states::page(),
+        gates_answers::page(),
+        outcome::page(),
+        plan_keys::page(),
+        plan_refusals::page(),
+        review::page(),
+        stages::page(),
+        streak::page(),
+        verdicts::page(),
+        when_a_stage_gates::page(),
+    ]
 }
 
 /// Writes the pages.
@@ -74,13 +101,43 @@ fn stale(repo: &Repo, pages: &[Page]) -> Vec<Fault> {
     wrong.chain(orphans).collect()
 }
 
-/// A Markdown table.
+/// A Markdown table. A bar in a cell does not end it.
 fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let cell = |text: &String| text.replace('|', "\\|");
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(cell).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
     let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
     let rule = format!("|{}\n", "---|".repeat(head.len()));
     let rows: String = rows.into_iter().map(|row| line(&row)).collect();
     line(&head) + &rule + &rows
+}
+
+/// As code, whatever the text holds.
+fn code(text: impl Display) -> String {
+    let text = text.to_string();
+    if !text.contains('`') {
+        return format!("`{text}`");
+    }
+    let longest = text.split(|c| c != '`').map(str::len).max();
+    let fence = "`".repeat(longest.unwrap_or(0) + 1);
+    format!("{fence} {text} {fence}")
+}
+
+/// The name that serde gives a value.
+fn wire(value: &impl Serialize) -> String {
+    let value = serde_json::to_value(value).unwrap_or_default();
+    value.as_str().unwrap_or("?").to_owned()
+}
+
+/// Each as code, or that there is none.
+fn list<T: Display>(names: impl IntoIterator<Item = T>) -> String {
+    let names: Vec<String> = names.into_iter().map(code).collect();
+    if names.is_empty() {
+        return "–".to_owned();
+    }
+    names.join(", ")
 }
 
 #[cfg(test)]
@@ -129,5 +186,28 @@ mod tests {
             table(&["a", "b"], rows),
             "| a | b |\n|---|---|\n| 1 | 2 |\n"
         );
+    }
+
+    #[test]
+    fn a_bar_stays_in_its_cell_and_a_backtick_in_its_code() {
+        assert!(table(&["a"], [vec!["x|y".to_owned()]]).ends_with("| x\\|y |\n"));
+        assert_eq!(code("x"), "`x`");
+        assert_eq!(code("a ``b`` c"), "``` a ``b`` c ```");
+    }
+
+    #[test]
+    fn a_list_of_nothing_says_so() {
+        assert_eq!(list(["a", "b"]), "`a`, `b`");
+        assert_eq!(list([""; 0]), "–");
+    }
+
+    #[test]
+    fn each_page_has_its_own_place_and_a_title() {
+        let pages = pages();
+        for page in &pages {
+            assert!(page.body.starts_with("# "), "{}", page.path);
+            let same = pages.iter().filter(|other| other.path == page.path);
+            assert_eq!(same.count(), 1, "{}", page.path);
+        }
     }
 }

@@ -12,6 +12,7 @@ mod fault;
 mod gate;
 mod live;
 mod place;
+mod policy;
 mod question;
 mod report;
 mod run;
@@ -48,6 +49,9 @@ enum Command {
     /// Shows and answers what waits for a person
     #[command(subcommand)]
     Gate(gate::GateCommand),
+    /// Answers policy questions for programs in other languages
+    #[command(subcommand)]
+    Policy(policy::PolicyCommand),
     /// The built-in agent that plays a script; started by Backstop itself
     #[command(hide = true)]
     ScriptedAgent {
@@ -79,6 +83,7 @@ fn run_command(cli: &Cli) -> Result<Status, Fault> {
         Command::Resume(args) => run::resume(&Place::here(state)?, args),
         Command::Stop(args) => run::stop(&Place::here(state)?, args),
         Command::Gate(command) => gate::gate(&Place::here(state)?, command),
+        Command::Policy(command) => policy::policy(command),
         Command::ScriptedAgent { script, session: _ } => scripted(script),
     }
 }

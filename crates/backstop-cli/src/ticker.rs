@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 /// How often the line is drawn anew.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// Goes back to the start of the line and clears it (ECMA-48, `EL` with 2).
+/// Goes back to the start of the line and clears it: the `EL` control of terminals, with 2.
 const CLEAR: &str = "\r\x1b[2K";
 
 /// Draws the live line below what the observer inside prints.

@@ -263,6 +263,8 @@ fn ground(
     settings: Settings,
 ) -> Result<Arc<Ground>, DriveError> {
     let host = Host::open(repository, &charter.fields().mission, dir.path(), &[])?;
+    let copied: Vec<PathBuf> = settings.copy.iter().map(PathBuf::from).collect();
+    host.leave_out(&copied)?;
     let blobs = Blobs::at(dir.blobs());
     let artifacts = dir.path().join("artifacts");
     std::fs::create_dir_all(&artifacts).map_err(|source| DriveError::Io {

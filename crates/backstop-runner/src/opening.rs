@@ -71,11 +71,6 @@ pub enum OpeningError {
         "nothing would check this work: give `--check COMMAND`, set `checks = [\"COMMAND\"]` in backstop.toml, or open the mission without checks on purpose (`--no-check`)"
     )]
     Unchecked,
-    /// Both are wanted.
-    #[error(
-        "a goal and a plan were given: the plan's phases say what is to be done, so leave the goal out, or keep it as the title with a plan of one phase"
-    )]
-    Both,
     /// No agent is named.
     #[error(
         "no agent is named: give `--agent NAME`, or set `agent = \"NAME\"` in backstop.toml; `backstop doctor` lists them"
@@ -214,7 +209,7 @@ pub fn charter(
         },
         checked,
         settings: settings(&file, wish),
-        edge: edge(&file, wish).freeze()?,
+        edge: edge(&file, wish, repository.root()).freeze()?,
     };
     Ok(Charter::try_from(draft)?)
 }
@@ -405,13 +400,13 @@ fn settings(file: &File, wish: &Wish) -> Settings {
     }
 }
 
-fn edge(file: &File, wish: &Wish) -> edge::Settings {
+fn edge(file: &File, wish: &Wish, root: &Path) -> edge::Settings {
     let defaults = Limits::default();
     let ms = |duration: Option<Duration>, default| duration.map_or(default, Duration::millis);
     let mut protected = vec![config::FILE_NAME.to_owned()];
     protected.extend(file.review.protected.iter().cloned());
     edge::Settings {
-        agents: agents(file, wish),
+        agents: agents(file, wish, root),
         setup: file.workspace.setup.clone(),
         copy: file.workspace.copy.clone(),
         protected,
@@ -426,13 +421,19 @@ fn edge(file: &File, wish: &Wish) -> edge::Settings {
     }
 }
 
-fn agents(file: &File, wish: &Wish) -> BTreeMap<String, BTreeMap<String, String>> {
+/// A script that the configuration names is looked for from the repository's root, one of the command line from where it
+/// was given.
+fn agents(file: &File, wish: &Wish, root: &Path) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut agents: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     for (name, table) in &file.agents {
-        let options = [(EXEC_COMMAND, &table.command), (SCRIPT, &table.script)];
+        let script = table
+            .script
+            .as_ref()
+            .map(|script| root.join(script).display().to_string());
+        let options = [(EXEC_COMMAND, table.command.clone()), (SCRIPT, script)];
         let set = options
             .into_iter()
-            .filter_map(|(key, value)| Some((key.into(), value.clone()?)));
+            .filter_map(|(key, value)| Some((key.into(), value?)));
         agents.insert(name.clone(), set.collect());
     }
     if let Some(command) = &wish.exec_command {

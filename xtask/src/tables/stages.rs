@@ -1,12 +1,11 @@
 //! The page of stages and kinds of phase.
 
-use backstop_vocab::{PhaseKind, Stage};
+use backstop_engine::vocab::{PhaseKind, Stage};
 
-use super::{Page, table};
+use super::{Page, code, table};
 
 /// The stages with what follows each, and the kinds of phase.
 pub(super) fn page() -> Page {
-    let code = |name: &str| format!("`{name}`");
     let next = |stage: Stage| {
         stage
             .next()
