@@ -358,7 +358,7 @@ const WAITER: &str = "cat >/dev/null; echo 1 >work; echo x >>\"$E2E_SIDE/launche
 
 #[test]
 fn a_signal_parks_the_mission_and_resume_goes_on() {
-    for signal in [Signal::INT, Signal::TERM] {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let world = World::new();
         let runner = world.start(&world.exec_run(WAITER, "true", &[]));
         world.until("the agent", || world.launches().len() == 1);
@@ -427,4 +427,39 @@ fn a_stop_from_elsewhere_ends_the_runner() {
         .with(6)
         .telling(&["ended"]);
     world.backstop(&["resume"]).with(0).telling(&["shipped"]);
+}
+
+#[test]
+fn a_runner_goes_on_without_a_terminal_where_that_was_asked_for() {
+    let world = World::new();
+    let mut command = Command::new("nohup");
+    let inner = world.command(&world.exec_run(WAITER, "true", &[]));
+    command.arg(inner.get_program()).args(inner.get_args());
+    command.env_clear().current_dir(world.repo());
+    command.envs(
+        inner
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    let runner = world.begin(command);
+    world.until("the agent", || world.launches().len() == 1);
+    runner.signal(Signal::HUP);
+    world.leave("go", "");
+    runner.end().with(3);
+    assert_eq!(world.launches().len(), 1);
+}
+
+#[test]
+fn a_reader_that_leaves_does_not_stop_the_mission() {
+    let world = World::new();
+    let mut command = world.command(&world.exec_run(WAITER, "true", &[]));
+    command
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let mut runner = command.spawn().unwrap();
+    drop((runner.stdout.take(), runner.stderr.take()));
+    world.until("the agent", || world.launches().len() == 1);
+    world.leave("go", "");
+    assert_eq!(runner.wait().unwrap().code(), Some(3));
+    world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
 }

@@ -201,7 +201,11 @@ impl World {
 
     /// Starts Backstop.
     pub(crate) fn start(&self, args: &[&str]) -> Started {
-        let mut command = self.command(args);
+        self.begin(self.command(args))
+    }
+
+    /// Starts a command, its words kept.
+    pub(crate) fn begin(&self, mut command: Command) -> Started {
         let files = tempfile::tempdir_in(self.path("tmp")).unwrap();
         let (out, err) = (files.path().join("out"), files.path().join("err"));
         command.stdout(fs::File::create(&out).unwrap());
