@@ -144,3 +144,49 @@ impl Op {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keeps what was written, and how much of it there was at each flush.
+    #[derive(Default)]
+    struct Flushes {
+        written: Vec<u8>,
+        at: Vec<usize>,
+    }
+
+    impl Write for Flushes {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.written.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            self.at.push(self.written.len());
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn each_answer_is_flushed_whole_and_alone() {
+        let mut output = Flushes::default();
+        decide(b"1\n\n2\n3".as_slice(), &mut output).unwrap();
+        let ends = output.written.iter().zip(1..);
+        let ends = ends.filter(|(byte, _)| **byte == b'\n');
+        let ends: Vec<usize> = ends.map(|(_, place)| place).collect();
+        assert_eq!(ends.len(), 3);
+        assert_eq!(output.at, ends);
+    }
+
+    #[test]
+    fn an_input_that_cannot_be_read_is_an_error() {
+        struct Broken;
+        impl io::Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::NotConnected.into())
+            }
+        }
+        let ended = decide(io::BufReader::new(Broken), Vec::new());
+        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::NotConnected);
+    }
+}
