@@ -116,6 +116,8 @@ impl From<StateError> for Fault {
         );
         let status = if unfit {
             Status::Refused
+        } else if matches!(error, StateError::Io { .. }) {
+            Status::Unexpected
         } else {
             Status::Usage
         };

@@ -142,7 +142,7 @@ fn end_of(text: &str) -> Vec<String> {
         .filter(|line| !line.trim().is_empty())
         .collect();
     let end = lines.iter().skip(lines.len().saturating_sub(SHOWN));
-    end.map(|line| line.chars().take(200).collect()).collect()
+    end.map(|line| line.chars().take(400).collect()).collect()
 }
 
 /// The end of what a red check printed.

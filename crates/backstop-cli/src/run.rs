@@ -268,7 +268,7 @@ fn park(mut drive: Drive, fact: Fact, by: Signature) -> Result<(), Fault> {
 /// Passes a fact to the process that drives the mission.
 pub fn pass(dir: &MissionDir, fact: &Fact) -> Result<(), Fault> {
     let id = dir.id();
-    let socket = door::socket(dir.path(), id);
+    let socket = door::found(dir.path(), id);
     runtime()?
         .block_on(door::ask(&socket, fact))
         .map_err(|error: DoorError| error.into())

@@ -4,12 +4,14 @@
 //! stops everything: nothing runs on a decision that a crash could forget.
 
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use backstop_engine::vocab::{EffectId, Signature};
 use backstop_engine::{
     Effect, Event, Fact, Mission, Position, ProcessRef, Refusal, Rule, Transition,
 };
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
@@ -18,6 +20,7 @@ use crate::edge::Ground;
 use crate::executor::Executor;
 use crate::history::Step;
 use crate::journal::{Durability, JournalError, Writer};
+use crate::process;
 
 /// The longest single sleep: a clock that was set, or a machine that slept, is noticed after it.
 const LONGEST_SLEEP: Duration = Duration::from_secs(20);
@@ -148,7 +151,8 @@ impl<O: Observe> Dispatcher<O> {
     pub async fn run(mut self, by: Signature) -> Result<Driven, DispatchError> {
         let driven = self.drive(by).await;
         if driven.is_err() {
-            self.abandon().await;
+            // Nothing outlives a runner that cannot journal any more.
+            self.executor.halt_all().await;
         }
         driven.map(|()| Driven {
             mission: self.mission,
@@ -249,31 +253,6 @@ impl<O: Observe> Dispatcher<O> {
         }
         Ok(Ok(()))
     }
-
-    /// Stops what runs and waits for its end, so that nothing outlives a runner that cannot journal any more.
-    async fn abandon(&mut self) {
-        self.executor.halt_all();
-        let running = |effect: &Effect| {
-            matches!(
-                effect,
-                Effect::Launch(_) | Effect::RunChecks(_) | Effect::Preflight
-            )
-        };
-        if self
-            .mission
-            .outstanding()
-            .any(|(_, effect)| running(effect))
-        {
-            while let Some(fact) = self.facts.recv().await {
-                if matches!(
-                    fact,
-                    Fact::AttemptEnded(_) | Fact::ChecksRan(_) | Fact::PreflightRan(_)
-                ) {
-                    break;
-                }
-            }
-        }
-    }
 }
 
 /// A mere note rides with the next decision; every decision is durable before it has an effect.
@@ -285,34 +264,33 @@ fn durability(because: &[Rule]) -> Durability {
     }
 }
 
-/// Ctrl-C and the request to terminate.
-struct Interrupts {
-    int: Option<tokio::signal::unix::Signal>,
-    term: Option<tokio::signal::unix::Signal>,
-}
+/// Ctrl-C, the request to terminate, and the end of the terminal.
+struct Interrupts(Vec<Signal>);
 
 impl Interrupts {
     fn listen() -> Self {
-        use tokio::signal::unix::{SignalKind, signal};
-        Self {
-            int: signal(SignalKind::interrupt()).ok(),
-            term: signal(SignalKind::terminate()).ok(),
+        let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
+        // Who started this with `nohup` wants it to go on without a terminal.
+        if !process::ignores_hangup() {
+            kinds.push(SignalKind::hangup());
         }
+        Self(
+            kinds
+                .into_iter()
+                .filter_map(|kind| signal(kind).ok())
+                .collect(),
+        )
     }
 
     async fn next(&mut self) {
-        let int = async {
-            match &mut self.int {
-                Some(signal) => drop(signal.recv().await),
-                None => std::future::pending().await,
+        std::future::poll_fn(|context| {
+            let came = |signal: &mut Signal| signal.poll_recv(context) == Poll::Ready(Some(()));
+            if self.0.iter_mut().any(came) {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
             }
-        };
-        let term = async {
-            match &mut self.term {
-                Some(signal) => drop(signal.recv().await),
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! { () = int => {}, () = term => {} }
+        })
+        .await;
     }
 }

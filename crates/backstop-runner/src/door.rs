@@ -5,6 +5,7 @@
 //! that descends from a lane or from the runner itself, is refused: an agent cannot answer its own gate.
 
 use std::io;
+use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -71,34 +72,45 @@ pub fn operator(name: &str, channel: Channel) -> Result<Signature, DoorError> {
     })
 }
 
-/// Where a mission's runner listens: a short path, since the system takes no more than 108 bytes.
+/// The longest path of a socket, in bytes; the system takes 108 with the zero at its end.
+const LONGEST_PATH: usize = 107;
+
+/// Where a mission's runner is to listen: a short path below `XDG_RUNTIME_DIR`, else in the folder for temporary files.
 #[must_use]
 pub fn socket(mission: &Path, id: &MissionId) -> PathBuf {
-    let set = std::env::var_os("XDG_RUNTIME_DIR").filter(|dir| !dir.is_empty());
-    let uid = rustix::process::getuid().as_raw();
-    let folder = set.map_or_else(
-        || std::env::temp_dir().join(format!("backstop-{uid}")),
-        |dir| Path::new(&dir).join("backstop"),
-    );
     let digest = Digest::of(mission.as_os_str().as_encoded_bytes()).digits();
-    let short: String = digest.chars().take(8).collect();
-    let name: String = id
-        .as_str()
-        .chars()
-        .rev()
-        .take(12)
-        .collect::<Vec<_>>()
-        .into_iter()
-        .rev()
-        .collect();
-    folder.join(format!("{name}-{short}.sock"))
+    let (id, short) = (id.as_str(), digest.get(..8).unwrap_or_default());
+    // Ids are ASCII.
+    let end = id.get(id.len().saturating_sub(12)..).unwrap_or(id);
+    let name = format!("{end}-{short}.sock");
+    let set = std::env::var_os("XDG_RUNTIME_DIR").filter(|dir| !dir.is_empty());
+    let place = set.map(|dir| Path::new(&dir).join("backstop").join(&name));
+    let fits = |path: &PathBuf| path.as_os_str().len() <= LONGEST_PATH;
+    let uid = rustix::process::getuid().as_raw();
+    place
+        .filter(fits)
+        .unwrap_or_else(|| Path::new("/tmp").join(format!("backstop-{uid}")).join(name))
 }
 
-/// Listens at `path` and passes what comes to `requests`, until the returned door is dropped.
+/// The file in a mission's folder that says where its runner listens.
+fn sign(mission: &Path) -> PathBuf {
+    mission.join("door")
+}
+
+/// Where the mission's runner listens: where it says so itself, since its environment may be another than this one.
+#[must_use]
+pub fn found(mission: &Path, id: &MissionId) -> PathBuf {
+    match std::fs::read(sign(mission)) {
+        Ok(path) if !path.is_empty() => PathBuf::from(std::ffi::OsString::from_vec(path)),
+        Ok(_) | Err(_) => socket(mission, id),
+    }
+}
+
+/// Listens at `path` for the mission in `mission` and passes what comes to `requests`, until the returned door is dropped.
 ///
 /// # Errors
 /// When the socket cannot be made.
-pub fn open(path: &Path, requests: mpsc::Sender<Request>) -> io::Result<Door> {
+pub fn open(mission: &Path, path: &Path, requests: mpsc::Sender<Request>) -> io::Result<Door> {
     if let Some(folder) = path.parent() {
         let made = std::fs::DirBuilder::new()
             .recursive(true)
@@ -114,6 +126,8 @@ pub fn open(path: &Path, requests: mpsc::Sender<Request>) -> io::Result<Door> {
     }
     let listener = UnixListener::bind(path)?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    // Without the sign it is looked for where it would be in the asker's own environment.
+    let _ = std::fs::write(sign(mission), path.as_os_str().as_encoded_bytes());
     let task = tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let requests = requests.clone();

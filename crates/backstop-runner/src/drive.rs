@@ -218,8 +218,8 @@ impl Drive {
             .map_err(io("become the parent of orphans in", "/proc".into()))?;
         let (sender, requests) = mpsc::channel(QUEUE);
         let path = door::socket(self.ground.dir.path(), self.id());
-        let door =
-            door::open(&path, sender.clone()).map_err(io("open the answer door", path.clone()))?;
+        let door = door::open(self.ground.dir.path(), &path, sender.clone())
+            .map_err(io("open the answer door", path.clone()))?;
         let outstanding: Vec<(EffectId, Effect)> = self
             .mission
             .outstanding()

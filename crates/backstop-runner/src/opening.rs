@@ -66,6 +66,11 @@ pub enum OpeningError {
         "nothing to do: give a goal (`backstop run \"fix the login\"`) or a plan (`--plan FILE`)"
     )]
     NoGoal,
+    /// A goal that nothing checks.
+    #[error(
+        "nothing would check this work: give `--check COMMAND`, set `checks = [\"COMMAND\"]` in backstop.toml, or open the mission without checks on purpose (`--no-check`)"
+    )]
+    Unchecked,
     /// No agent is named.
     #[error(
         "no agent is named: give `--agent NAME`, or set `agent = \"NAME\"` in backstop.toml; `backstop doctor` lists them"
@@ -90,7 +95,10 @@ pub enum OpeningError {
     /// The plan is none.
     #[error("the plan cannot be used:\n{}", listed(.0))]
     Plan(Refusals),
-    /// The base leads nowhere.
+    /// The base that was asked for leads nowhere.
+    #[error(transparent)]
+    Base(GitError),
+    /// The repository has nothing to start from.
     #[error(transparent)]
     Git(#[from] GitError),
     /// The charter does not hold.
@@ -171,7 +179,11 @@ pub fn charter(
     };
     let plan = plan(wish, &checks)?;
     let goal = wish.goal.clone().unwrap_or_else(|| title(&plan));
-    let base = repository.resolve_commit(wish.base.as_deref())?;
+    let base = repository.resolve_commit(wish.base.as_deref());
+    let base = base.map_err(|error| match error {
+        GitError::NoCommit { .. } if wish.base.is_some() => OpeningError::Base(error),
+        error => OpeningError::Git(error),
+    })?;
     let draft = CharterDraft {
         mission: name(&goal),
         goal: text("goal", &goal)?,
@@ -244,6 +256,8 @@ fn plan(wish: &Wish, checks: &[Check]) -> Result<Plan, OpeningError> {
         Unchecked::Refused => Checks::Configured,
     };
     match (&wish.goal, &wish.plan) {
+        (Some(goal), None) if goal.trim().is_empty() => Err(OpeningError::NoGoal),
+        (Some(_), None) if matches!(checked, Checks::None) => Err(OpeningError::Unchecked),
         (Some(goal), None) => {
             Plan::single(PhaseKind::Coding, goal, checked).map_err(OpeningError::Plan)
         }

@@ -19,7 +19,7 @@ mod table;
 mod watchdog;
 
 pub use ended::{Captured, Ended, EndedBy, Exit};
-pub use identity::Identity;
+pub use identity::{Identity, ignores_hangup};
 pub use marker::{Marker, carries_marker, descends_from_marked};
 pub use oom::Oom;
 pub use output::{Heard, Idle, Listen, Pipe};

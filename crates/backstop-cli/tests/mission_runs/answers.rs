@@ -88,6 +88,20 @@ fn a_runner_that_waits_takes_the_first_answer_through_its_door() {
 }
 
 #[test]
+fn an_answer_finds_the_runner_from_any_environment() {
+    let world = World::new();
+    let long = world.path(&"deep/".repeat(20)).display().to_string();
+    let mut command = world.command(&world.exec_run(AGENT, "true", &["--wait"]));
+    command.env("XDG_RUNTIME_DIR", &long);
+    let runner = world.begin(command);
+    world.until("the gate", || runner.told().contains("ship gate g1 opened"));
+    let mut answer = world.command(&["gate", "approve"]);
+    answer.env_remove("XDG_RUNTIME_DIR").env("TMPDIR", &long);
+    world.begin(answer).end().with(0).telling(&["taken"]);
+    runner.end().with(0);
+}
+
+#[test]
 fn a_gate_that_nobody_answers_parks_and_a_later_answer_counts() {
     let world = World::new();
     world.write("backstop.toml", "[gate]\nexpiry = \"1s\"\n");

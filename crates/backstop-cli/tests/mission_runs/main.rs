@@ -7,6 +7,10 @@
 )]
 
 mod answers;
+mod crashes;
+mod handing;
+mod inputs;
+mod limits;
 mod loops;
 mod plans;
 mod ships;

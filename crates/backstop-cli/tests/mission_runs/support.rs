@@ -201,7 +201,11 @@ impl World {
 
     /// Starts Backstop.
     pub(crate) fn start(&self, args: &[&str]) -> Started {
-        let mut command = self.command(args);
+        self.begin(self.command(args))
+    }
+
+    /// Starts a command, its words kept.
+    pub(crate) fn begin(&self, mut command: Command) -> Started {
         let files = tempfile::tempdir_in(self.path("tmp")).unwrap();
         let (out, err) = (files.path().join("out"), files.path().join("err"));
         command.stdout(fs::File::create(&out).unwrap());
@@ -300,6 +304,14 @@ impl World {
             Some(record.get("event")?.as_object()?.keys().next()?.clone())
         });
         names.collect()
+    }
+
+    /// The same of a world whose mission may not be there yet.
+    pub(crate) fn facts_of_all(&self) -> Vec<String> {
+        if self.missions().is_empty() {
+            return Vec::new();
+        }
+        self.facts()
     }
 
     /// Every line that agents left in the file `launches`.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use backstop_engine::vocab::{CommitId, Digest, EffectId, Phase};
 use backstop_engine::{Check, CheckResult, CheckRun, CheckVerdict, ChecksRan};
@@ -68,7 +68,33 @@ pub(super) async fn run_in(
     for check in checks {
         results.push(run_one(ground, phase, check, dir, halted).await);
     }
+    mark_use(ground);
     results
+}
+
+/// The mark whose time is that of the last use of the scratch checkout.
+fn used(ground: &Ground) -> PathBuf {
+    ground.dir.path().join("scratch.used")
+}
+
+fn mark_use(ground: &Ground) {
+    // Without the mark a build cache may be taken for fresh that is not: no worse than in the operator's own checkout.
+    let _ = std::fs::write(used(ground), b"");
+}
+
+/// Lets the second of the last use pass. Build caches are kept from one commit to the next, and some tools tell whether
+/// a file changed by the whole seconds of its time and its size, as Python does: files must not change within it.
+async fn pass_second(ground: &Ground) {
+    let second = |time: SystemTime| {
+        time.duration_since(SystemTime::UNIX_EPOCH)
+            .ok()
+            .map(|since| since.as_secs())
+    };
+    let last = std::fs::metadata(used(ground)).and_then(|found| found.modified());
+    let last = last.ok().and_then(second);
+    while last.is_some() && second(SystemTime::now()) == last {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 /// Ends what a runner that died has left at work under this marker.
@@ -88,6 +114,7 @@ pub(super) async fn prepare(
     for phase in [phase, Phase::FIRST] {
         end_left(ground, &ground.check_marker(phase)).await;
     }
+    pass_second(ground).await;
     let commit = commit.clone();
     let scratch = blocking(ground, move |ground| {
         let scratch = Scratch::prepare(&ground.host, &commit).map_err(|error| error.to_string())?;
@@ -99,6 +126,7 @@ pub(super) async fn prepare(
         ready::set_up(ground, &scratch.path(), halted).await?;
         scratch.set_up().map_err(|error| error.to_string())?;
     }
+    mark_use(ground);
     Ok(scratch.path())
 }
 
