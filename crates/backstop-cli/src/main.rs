@@ -8,15 +8,22 @@
 
 mod asking;
 mod demo;
+mod explain;
 mod fault;
+mod follow;
 mod gate;
+mod journal;
 mod live;
+mod logs;
+mod out;
 mod place;
 mod question;
 mod report;
 mod run;
+mod status;
 mod ticker;
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -45,9 +52,18 @@ enum Command {
     Resume(run::ResumeArgs),
     /// Stops a mission: its agent is ended, its work kept
     Stop(run::StopArgs),
+    /// Shows where the missions of this repository are, and what they need from you
+    Status(status::StatusArgs),
     /// Shows and answers what waits for a person
     #[command(subcommand)]
     Gate(gate::GateCommand),
+    /// Tells the story of a mission, and where its transcripts are
+    Logs(logs::LogsArgs),
+    /// Says why a mission moved as it did: every step with the rules that decided
+    Explain(explain::ExplainArgs),
+    /// Checks, shows and exports journals
+    #[command(subcommand)]
+    Journal(journal::JournalCommand),
     /// The built-in agent that plays a script; started by Backstop itself
     #[command(hide = true)]
     ScriptedAgent {
@@ -65,7 +81,10 @@ fn main() -> ExitCode {
     match run_command(&cli) {
         Ok(status) => status.into(),
         Err(fault) => {
-            eprintln!("backstop: {fault}");
+            if !fault.is_silent() {
+                // Nobody is left to tell when this fails.
+                let _ = writeln!(std::io::stderr(), "backstop: {fault}");
+            }
             fault.status.into()
         }
     }
@@ -78,6 +97,10 @@ fn run_command(cli: &Cli) -> Result<Status, Fault> {
         Command::Run(args) => run::run(&Place::here(state)?, args),
         Command::Resume(args) => run::resume(&Place::here(state)?, args),
         Command::Stop(args) => run::stop(&Place::here(state)?, args),
+        Command::Status(args) => status::status(&Place::here(state)?, args),
+        Command::Explain(args) => explain::explain(&Place::here(state)?, args),
+        Command::Logs(args) => logs::logs(&Place::here(state)?, args),
+        Command::Journal(command) => journal::journal(&Place::here(state)?, command),
         Command::Gate(command) => gate::gate(&Place::here(state)?, command),
         Command::ScriptedAgent { script, session: _ } => scripted(script),
     }

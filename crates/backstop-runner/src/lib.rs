@@ -20,4 +20,6 @@ pub mod process;
 pub mod prompt;
 pub mod redact;
 pub mod state;
+pub mod story;
+pub mod view;
 pub mod words;
