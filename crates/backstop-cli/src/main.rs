@@ -61,6 +61,8 @@ enum Command {
     Logs(logs::LogsArgs),
     /// Says why a mission moved as it did: every step with the rules that decided
     Explain(explain::ExplainArgs),
+    /// Reports what is proven, what is not done, what you must decide, the spend, and the evidence
+    Report(report::ReportArgs),
     /// Checks, shows and exports journals
     #[command(subcommand)]
     Journal(journal::JournalCommand),
@@ -100,6 +102,7 @@ fn run_command(cli: &Cli) -> Result<Status, Fault> {
         Command::Status(args) => status::status(&Place::here(state)?, args),
         Command::Explain(args) => explain::explain(&Place::here(state)?, args),
         Command::Logs(args) => logs::logs(&Place::here(state)?, args),
+        Command::Report(args) => report::report(&Place::here(state)?, args),
         Command::Journal(command) => journal::journal(&Place::here(state)?, command),
         Command::Gate(command) => gate::gate(&Place::here(state)?, command),
         Command::ScriptedAgent { script, session: _ } => scripted(script),

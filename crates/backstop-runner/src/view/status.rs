@@ -105,7 +105,9 @@ impl Missions {
 }
 
 impl Status {
-    fn urgency(&self) -> (bool, State, u64) {
+    /// Sorts the most urgent first.
+    #[must_use]
+    pub fn urgency(&self) -> (bool, State, u64) {
         let gate = self.needs.as_ref().and_then(|needs| needs.gate.as_ref());
         let latest = u64::MAX.saturating_sub(self.since.as_millis());
         let order = gate.map_or(latest, |gate| gate.expires_at.as_millis());
