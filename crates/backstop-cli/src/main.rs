@@ -7,6 +7,7 @@
 )]
 
 mod asking;
+mod clean;
 mod demo;
 mod explain;
 mod fault;
@@ -66,6 +67,8 @@ enum Command {
     /// Checks, shows and exports journals
     #[command(subcommand)]
     Journal(journal::JournalCommand),
+    /// Removes the checkouts and refs of missions that have ended; never work that no other ref holds
+    Clean(clean::CleanArgs),
     /// The built-in agent that plays a script; started by Backstop itself
     #[command(hide = true)]
     ScriptedAgent {
@@ -104,6 +107,7 @@ fn run_command(cli: &Cli) -> Result<Status, Fault> {
         Command::Logs(args) => logs::logs(&Place::here(state)?, args),
         Command::Report(args) => report::report(&Place::here(state)?, args),
         Command::Journal(command) => journal::journal(&Place::here(state)?, command),
+        Command::Clean(args) => clean::clean(&Place::here(state)?, args),
         Command::Gate(command) => gate::gate(&Place::here(state)?, command),
         Command::ScriptedAgent { script, session: _ } => scripted(script),
     }

@@ -3,6 +3,7 @@
 //! Deliberately absent: policy. Every decision is taken by `backstop-engine`.
 
 pub mod blobs;
+pub mod cleaning;
 pub mod clock;
 pub mod config;
 mod disk;
