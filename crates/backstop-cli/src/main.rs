@@ -18,6 +18,8 @@ mod live;
 mod logs;
 mod out;
 mod place;
+mod plan;
+mod policy_table;
 mod question;
 mod report;
 mod run;
@@ -28,7 +30,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 
 use crate::fault::{Fault, Status};
 use crate::place::{Common, Place};
@@ -69,6 +71,17 @@ enum Command {
     Journal(journal::JournalCommand),
     /// Removes the checkouts and refs of missions that have ended; never work that no other ref holds
     Clean(clean::CleanArgs),
+    /// Checks mission plans
+    #[command(subcommand)]
+    Plan(plan::PlanCommand),
+    /// Shows the policy
+    #[command(subcommand)]
+    Policy(PolicyCommand),
+    /// Prints a script that completes commands in your shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
     /// The built-in agent that plays a script; started by Backstop itself
     #[command(hide = true)]
     ScriptedAgent {
@@ -78,6 +91,16 @@ enum Command {
         /// The session that is taken up
         #[arg(long)]
         session: Option<String>,
+    },
+}
+
+/// The policy commands.
+#[derive(Debug, clap::Subcommand)]
+enum PolicyCommand {
+    /// Prints the tables that decide, as Markdown
+    Table {
+        /// One table [default: all]
+        name: Option<policy_table::Table>,
     },
 }
 
@@ -108,9 +131,18 @@ fn run_command(cli: &Cli) -> Result<Status, Fault> {
         Command::Report(args) => report::report(&Place::here(state)?, args),
         Command::Journal(command) => journal::journal(&Place::here(state)?, command),
         Command::Clean(args) => clean::clean(&Place::here(state)?, args),
+        Command::Plan(command) => plan::plan(command),
+        Command::Policy(PolicyCommand::Table { name }) => policy_table::table(*name),
+        Command::Completions { shell } => completions(*shell),
         Command::Gate(command) => gate::gate(&Place::here(state)?, command),
         Command::ScriptedAgent { script, session: _ } => scripted(script),
     }
+}
+
+fn completions(shell: clap_complete::Shell) -> Result<Status, Fault> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "backstop", &mut script);
+    out::raw(&script)
 }
 
 /// Plays the script, and ends with its exit status.
