@@ -9,10 +9,12 @@
 mod asking;
 mod clean;
 mod demo;
+mod doctor;
 mod explain;
 mod fault;
 mod follow;
 mod gate;
+mod init;
 mod journal;
 mod live;
 mod logs;
@@ -49,6 +51,10 @@ struct Cli {
 enum Command {
     /// Shows a whole mission offline, in a scratch repository
     Demo(demo::DemoArgs),
+    /// Writes a commented backstop.toml with the checks that this repository has
+    Init,
+    /// Looks whether everything that a mission needs is here
+    Doctor(doctor::DoctorArgs),
     /// Opens a mission in this repository and drives it
     Run(Box<run::RunArgs>),
     /// Goes on with a mission that is parked, or whose process is gone
@@ -134,6 +140,8 @@ fn run_command(cli: &Cli) -> Result<Status, Fault> {
         Command::Plan(command) => plan::plan(command),
         Command::Policy(PolicyCommand::Table { name }) => policy_table::table(*name),
         Command::Completions { shell } => completions(*shell),
+        Command::Init => init::init(),
+        Command::Doctor(args) => doctor::doctor(state, args),
         Command::Gate(command) => gate::gate(&Place::here(state)?, command),
         Command::ScriptedAgent { script, session: _ } => scripted(script),
     }

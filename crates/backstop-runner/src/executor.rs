@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::edge::Ground;
 pub use attempt::Cut;
+pub(crate) use preflight::missing_program;
 
 /// Tells a task that it is to stop.
 pub(crate) type Halted = watch::Receiver<bool>;
