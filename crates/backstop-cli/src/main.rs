@@ -28,7 +28,6 @@ mod run;
 mod status;
 mod ticker;
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -116,8 +115,7 @@ fn main() -> ExitCode {
         Ok(status) => status.into(),
         Err(fault) => {
             if !fault.is_silent() {
-                // Nobody is left to tell when this fails.
-                let _ = writeln!(std::io::stderr(), "backstop: {fault}");
+                out::warn(&fault.to_string());
             }
             fault.status.into()
         }

@@ -33,3 +33,8 @@ pub(crate) fn json_line(value: &impl Serialize) -> Result<Status, Fault> {
     text.push('\n');
     raw(text.as_bytes())
 }
+
+/// Tells something on standard error that does not stop the command. Nobody is left to tell when this fails.
+pub(crate) fn warn(text: &str) {
+    let _ = writeln!(std::io::stderr(), "backstop: {}", words::shown(text));
+}
