@@ -116,6 +116,7 @@ pub struct Common {
         long,
         global = true,
         value_name = "DIR",
+        display_order = 900,
         env = "BACKSTOP_STATE",
         hide_env_values = true
     )]

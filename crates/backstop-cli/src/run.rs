@@ -151,11 +151,10 @@ fn detach(place: &Place, drive: Drive) -> Result<Status, Fault> {
         .stderr(log)
         .process_group(0)
         .spawn()?;
-    println!(
-        "{id} runs by itself. Look with:\n  backstop status {id}\nIts runner writes to `{}`.",
+    out::say(&format!(
+        "{id} runs by itself. Look with:\n  backstop status {id}\nIts runner writes to `{}`.\n",
         path.display()
-    );
-    Ok(Status::Done)
+    ))
 }
 
 /// Drives a mission in the foreground and tells how it went.

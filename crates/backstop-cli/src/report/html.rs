@@ -175,6 +175,9 @@ fn proven(page: &mut String, report: &Report) {
     if let Some(place) = &proven.shipped {
         let _ = writeln!(page, "<p>Handed over: {}</p>", Safe(place));
     }
+    if let Some(merge) = &proven.merge {
+        let _ = writeln!(page, "<p>Merge it with</p>\n<pre>{}</pre>", Safe(merge));
+    }
     if proven.checks_waived {
         page.push_str("<p>The mission was opened with <code>--no-check</code>: the host's checks prove nothing of it.</p>\n");
     }

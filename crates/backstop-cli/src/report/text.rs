@@ -78,6 +78,9 @@ fn proven(text: &mut String, report: &Report) {
     if let Some(place) = &proven.shipped {
         let _ = writeln!(text, "  handed over: {place}");
     }
+    if let Some(merge) = &proven.merge {
+        let _ = writeln!(text, "  merge it with:\n    {merge}");
+    }
     for landed in &proven.landed {
         phase(text, landed);
     }

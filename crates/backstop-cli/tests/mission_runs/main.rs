@@ -7,7 +7,11 @@
 )]
 
 mod answers;
+mod cleans;
+mod journals;
 mod loops;
 mod plans;
+mod sets_up;
 mod ships;
+mod shows;
 mod support;

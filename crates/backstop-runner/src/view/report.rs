@@ -50,6 +50,8 @@ pub struct Report {
 pub struct Proven {
     /// Where the approved work was handed over to, once it was.
     pub shipped: Option<String>,
+    /// The command that merges it, where it was handed over as a branch.
+    pub merge: Option<String>,
     /// The phases whose work is on the mission branch.
     pub landed: Vec<LandedView>,
     /// Whether the mission was opened without any check.
@@ -221,7 +223,11 @@ fn proven(history: &History, blobs: &Blobs) -> Proven {
         | Position::Parked(..) => None,
     };
     let landed = mission.landed().iter();
+    let branch = shipped
+        .as_deref()
+        .and_then(|place| place.strip_prefix("branch "));
     Proven {
+        merge: branch.map(|branch| format!("git merge {branch}")),
         shipped,
         landed: landed.map(|one| landed_view(history, one, blobs)).collect(),
         checks_waived: mission.charter().fields().checked == Checked::Waived,
