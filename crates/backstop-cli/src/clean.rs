@@ -11,6 +11,10 @@ use crate::place::Place;
 
 /// What `clean` takes.
 #[derive(Debug, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub(crate) struct CleanArgs {
     /// The missions, or the beginnings of their ids; of one that can go on, only the checkouts are removed
     #[arg(required_unless_present = "all_ended", conflicts_with = "all_ended")]

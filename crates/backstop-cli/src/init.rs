@@ -19,7 +19,7 @@ pub(crate) fn init() -> Result<Status, Fault> {
     }
     let path = repository.root().join(config::FILE_NAME);
     let found = scaffold::detect(repository.root());
-    let agents = scaffold::installed_agents(std::env::var_os("PATH"));
+    let agents = scaffold::installed_agents(std::env::var_os("PATH").as_deref());
     write(&path, &scaffold::file(&found, &agents))?;
     let checks = if found.checks.is_empty() {
         "no check was found: set `checks` in it, as a coding mission needs one".to_owned()

@@ -88,13 +88,12 @@ struct Sound {
 }
 
 fn verify(place: &Place, wanted: Option<&str>, json: bool) -> Result<Status, Fault> {
-    let dirs = match wanted {
-        Some(wanted) => vec![place.mission(Some(wanted))?],
-        None => {
-            let ids = place.home.missions()?;
-            let dirs = ids.iter().map(|id| place.home.mission(id));
-            dirs.collect::<Result<_, _>>()?
-        }
+    let dirs = if let Some(wanted) = wanted {
+        vec![place.mission(Some(wanted))?]
+    } else {
+        let ids = place.home.missions()?;
+        let dirs = ids.iter().map(|id| place.home.mission(id));
+        dirs.collect::<Result<_, _>>()?
     };
     let verdicts: Vec<Verdict> = dirs.iter().map(judge).collect();
     let damaged = verdicts.iter().any(|one| one.damage.is_some());

@@ -150,8 +150,9 @@ fn writable(path: &Path) -> Finding {
         let words = format!("`{place}` will be made by the first mission");
         return Finding::new("state", Weight::Good, words);
     }
+    // The six lowest bits are what others may do.
     let mode = fs::metadata(path).map_or(0, |found| found.mode() & 0o777);
-    if mode & 0o077 == 0 {
+    if mode.trailing_zeros() >= 6 {
         return Finding::new("state", Weight::Good, format!("`{place}`, yours alone"));
     }
     let words = format!("others can enter `{place}` (mode {mode:o}): `chmod 700 {place}`");
@@ -301,7 +302,7 @@ fn checks(file: &File) -> Finding {
 
 /// Other agents that are installed.
 fn others() -> Finding {
-    let others = scaffold::installed_agents(std::env::var_os("PATH"));
+    let others = scaffold::installed_agents(std::env::var_os("PATH").as_deref());
     let words = if others.is_empty() {
         "no other agent's program is on the search path".to_owned()
     } else {

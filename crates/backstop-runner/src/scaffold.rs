@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: writing it, and running anything to find out. What a check does shows when it runs.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -33,8 +33,10 @@ pub fn detect(root: &Path) -> Detected {
     if let Some(command) = python(root) {
         check(command);
     }
-    if let Some(setup) = npm(root) {
+    let package = serde_json::from_str(&text(root, "package.json")).unwrap_or_default();
+    if npm_tests(&package) {
         check("npm test");
+        let setup = npm_setup(root, &package);
         found.setup.extend(setup.map(ToOwned::to_owned));
     }
     // A Makefile beside one of these most often calls it.
@@ -53,22 +55,26 @@ fn text(root: &Path, name: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// For a package with a test of its own: the command that brings its dependencies, where it has any.
-fn npm(root: &Path) -> Option<Option<&'static str>> {
-    let package: serde_json::Value = serde_json::from_str(&text(root, "package.json")).ok()?;
-    let test = package.get("scripts")?.get("test")?.as_str()?;
+/// Whether the package has a test of its own.
+fn npm_tests(package: &serde_json::Value) -> bool {
+    let test = package
+        .get("scripts")
+        .and_then(|scripts| scripts.get("test"));
     // What `npm init` writes is there to fail.
-    if test.contains("no test specified") {
-        return None;
-    }
+    test.and_then(serde_json::Value::as_str)
+        .is_some_and(|test| !test.contains("no test specified"))
+}
+
+/// The command that brings the package's dependencies, where it has any.
+fn npm_setup(root: &Path, package: &serde_json::Value) -> Option<&'static str> {
     let depends = ["dependencies", "devDependencies"]
         .iter()
         .any(|key| package.get(key).is_some());
-    Some(match (has(root, "package-lock.json"), depends) {
+    match (has(root, "package-lock.json"), depends) {
         (true, _) => Some("npm ci"),
         (false, true) => Some("npm install"),
         (false, false) => None,
-    })
+    }
 }
 
 /// How many files of a folder of tests are looked at.
@@ -151,7 +157,7 @@ const AGENTS: [&str; 7] = [
 
 /// The agents whose programs are on the search path `path`.
 #[must_use]
-pub fn installed_agents(path: Option<OsString>) -> Vec<&'static str> {
+pub fn installed_agents(path: Option<&OsStr>) -> Vec<&'static str> {
     let folders: Vec<_> = path
         .iter()
         .flat_map(std::env::split_paths)
@@ -226,10 +232,12 @@ fn ceilings() -> String {
             | Account::ToolCalls
             | Account::Tokens => n.to_string(),
         };
-        let unit = match account {
-            Account::Cost => "US dollars",
-            Account::ActiveTime => "run time of agents and checks",
-            counted => counted.unit(),
+        let unit = if account == Account::Cost {
+            "US dollars"
+        } else if account == Account::ActiveTime {
+            "run time of agents and checks"
+        } else {
+            account.unit()
         };
         let _ = writeln!(
             text,
@@ -392,7 +400,7 @@ mod tests {
         let dir = repository(&[("claude", "#!/bin/sh\n"), ("codex", "")]);
         let program = dir.path().join("claude");
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        assert_eq!(installed_agents(Some(dir.path().into())), ["claude"]);
+        assert_eq!(installed_agents(Some(dir.path().as_os_str())), ["claude"]);
         assert!(installed_agents(None).is_empty());
     }
 }

@@ -67,10 +67,10 @@ fn preflight(points: &[Point]) -> Vec<String> {
         match &point.verdict {
             PointVerdict::Held(_) => {}
             PointVerdict::Warned(words) => {
-                lines.push(format!("preflight  note: {}: {words}", point.name))
+                lines.push(format!("preflight  note: {}: {words}", point.name));
             }
             PointVerdict::Failed(words) => {
-                lines.push(format!("preflight  FAILED: {}: {words}", point.name))
+                lines.push(format!("preflight  FAILED: {}: {words}", point.name));
             }
         }
     }

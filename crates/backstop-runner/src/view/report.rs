@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use backstop_engine::plan::PhaseSpec;
 use backstop_engine::vocab::{
     Attempt, CommitId, Digest, EffectId, GateId, Note, Phase, PhaseKind, Signature, Stage,
     Timestamp, Visit,
@@ -243,7 +244,7 @@ fn landed_view(history: &History, landed: &Landed, blobs: &Blobs) -> LandedView 
         .find_map(|step| checked(step).filter(|ran| ran.tree == landed.tree));
     LandedView {
         phase: landed.phase,
-        kind: plan.phase(landed.phase).map(|phase| phase.kind()),
+        kind: plan.phase(landed.phase).map(PhaseSpec::kind),
         commit: landed.commit.clone(),
         tree: landed.tree,
         checks: check_views(ran.map_or(&[], |ran| ran.results.as_slice()), blobs),
