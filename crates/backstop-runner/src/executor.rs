@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 
 use crate::edge::Ground;
 pub use attempt::Cut;
+pub(crate) use preflight::missing_program;
 
 /// Tells a task that it is to stop.
 pub(crate) type Halted = watch::Receiver<bool>;
