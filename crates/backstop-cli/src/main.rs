@@ -102,6 +102,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    cli.common.log();
     match run_command(&cli) {
         Ok(status) => status.into(),
         Err(fault) => {

@@ -121,4 +121,39 @@ pub struct Common {
         hide_env_values = true
     )]
     pub state_dir: Option<PathBuf>,
+    /// How the log on standard error is written; `RUST_LOG` says how much [default: text]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t,
+        hide_default_value = true
+    )]
+    pub log_format: LogFormat,
+}
+
+/// How the log is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
+impl Common {
+    /// Writes the log to standard error, as much of it as `RUST_LOG` asks for; nothing without it.
+    pub fn log(&self) {
+        use tracing_subscriber::EnvFilter;
+        let filter = || EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("off"));
+        let log = tracing_subscriber::fmt()
+            .with_env_filter(filter())
+            .with_writer(std::io::stderr);
+        match self.log_format {
+            LogFormat::Text => log.with_ansi(false).init(),
+            LogFormat::Json => log.json().init(),
+        }
+    }
 }

@@ -182,7 +182,15 @@ pub fn spent(mission: &Mission) -> String {
     let of = |account: Account| {
         let used = account.amount(mission.meter().used(account));
         let ceiling = account.amount(mission.meter().ceiling(account));
-        format!("{account} {used} of {ceiling}")
+        match (account, mission.assumed_cost()) {
+            (Account::Cost, assumed @ 1..) => {
+                format!(
+                    "{account} {used} of {ceiling} ({} assumed)",
+                    account.amount(assumed)
+                )
+            }
+            _ => format!("{account} {used} of {ceiling}"),
+        }
     };
     let shown = [
         Account::Attempts,

@@ -46,6 +46,7 @@ impl Executor {
 
     /// Starts an effect. Waits and questions need nothing done: the dispatcher has the clock and the door.
     pub fn start(&mut self, id: EffectId, effect: &Effect) {
+        tracing::debug!(%id, "started");
         match effect {
             Effect::Preflight => self.preflight(id),
             Effect::Launch(launch) => self.launch(id, launch),
