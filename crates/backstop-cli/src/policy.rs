@@ -17,18 +17,25 @@ use serde::de::DeserializeOwned;
 use crate::fault::{Fault, Status};
 use crate::policy::answer::{Answer, Refused};
 use crate::policy::line::Line;
+use crate::policy_table;
 
 /// The policy commands.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum PolicyCommand {
     /// Answers policy questions: one JSON object a line in, one out
     Decide,
+    /// Prints the tables that decide, as Markdown
+    Table {
+        /// One table [default: all]
+        name: Option<policy_table::Table>,
+    },
 }
 
 /// Runs a policy command.
 pub(crate) fn policy(command: &PolicyCommand) -> Result<Status, Fault> {
     match command {
         PolicyCommand::Decide => serve(),
+        PolicyCommand::Table { name } => policy_table::table(*name),
     }
 }
 
@@ -142,5 +149,51 @@ impl Op {
             Self::Review => judge::<review::Replay>(line),
             Self::Plan => judge::<ops::Plan>(line),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keeps what was written, and how much of it there was at each flush.
+    #[derive(Default)]
+    struct Flushes {
+        written: Vec<u8>,
+        at: Vec<usize>,
+    }
+
+    impl Write for Flushes {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.written.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            self.at.push(self.written.len());
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn each_answer_is_flushed_whole_and_alone() {
+        let mut output = Flushes::default();
+        decide(b"1\n\n2\n3".as_slice(), &mut output).unwrap();
+        let ends = output.written.iter().zip(1..);
+        let ends = ends.filter(|(byte, _)| **byte == b'\n');
+        let ends: Vec<usize> = ends.map(|(_, place)| place).collect();
+        assert_eq!(ends.len(), 3);
+        assert_eq!(output.at, ends);
+    }
+
+    #[test]
+    fn an_input_that_cannot_be_read_is_an_error() {
+        struct Broken;
+        impl io::Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::NotConnected.into())
+            }
+        }
+        let ended = decide(io::BufReader::new(Broken), Vec::new());
+        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::NotConnected);
     }
 }

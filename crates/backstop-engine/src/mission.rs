@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::turn::Turn;
 use crate::{
-    Base, Charter, Effect, Event, Fact, Gate, Head, Landed, Lane, Refusal, Rule, Verb, Wait,
+    Base, Charter, Effect, Event, Fact, Gate, Head, Landed, Lane, Merge, Refusal, Rule, Verb, Wait,
 };
 use crate::{answer, attempt, checks, operator, preflight, ship};
 
@@ -30,6 +30,8 @@ pub(crate) enum Next {
     Checks,
     /// Landing the cleared tree.
     Land,
+    /// Merging a base that moved.
+    Merge(Merge),
     /// What was waited for, until its moment.
     Wait(Wait, Box<Next>),
     /// What follows a landed lane.
@@ -73,6 +75,24 @@ pub enum ParkedAt {
 #[serde(transparent)]
 pub struct Pending(pub(crate) Next);
 
+impl Pending {
+    /// What it still waits for, and what it does then; none when it goes on at once.
+    #[must_use]
+    pub fn wait(&self) -> Option<(Wait, Self)> {
+        match &self.0 {
+            Next::Wait(wait, then) => Some((*wait, Self(Next::clone(then)))),
+            Next::Preflight
+            | Next::Attempt
+            | Next::Resume(_)
+            | Next::Checks
+            | Next::Land
+            | Next::Merge(_)
+            | Next::AfterLanding
+            | Next::ShipGate => None,
+        }
+    }
+}
+
 /// Where a mission is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -97,6 +117,7 @@ pub struct Mission {
     pub(crate) meter: Meter,
     // INVARIANT: never decreases.
     pub(crate) now: Timestamp,
+    pub(crate) assumed_cost: u64,
     pub(crate) base: Base,
     pub(crate) lane: Lane,
     pub(crate) landed: Vec<Landed>,
@@ -145,6 +166,7 @@ impl Mission {
             mode: fields.mode,
             meter: Meter::new(fields.ceilings),
             now,
+            assumed_cost: 0,
             lane: Lane::new(backstop_vocab::Phase::FIRST, fields.from, head),
             base,
             landed: Vec::new(),
@@ -259,6 +281,12 @@ impl Mission {
     /// What has been spent.
     pub const fn meter(&self) -> &Meter {
         &self.meter
+    }
+
+    /// How much of the cost was assumed, as no agent reported it; in millionths of a US dollar.
+    #[must_use]
+    pub const fn assumed_cost(&self) -> u64 {
+        self.assumed_cost
     }
 
     /// Where it is.

@@ -8,7 +8,7 @@ use crate::fact::{CheckResult, CheckVerdict, PointVerdict, PreflightRan};
 use crate::flow::{self, begin_visit, brief};
 use crate::mission::{Next, ParkCause, ParkedAt, Pending};
 use crate::turn::Turn;
-use crate::{Brief, Effect, Reason, Refusal, Rule};
+use crate::{Brief, Effect, GreenBase, Reason, Refusal, Rule};
 
 /// Looks whether the mission can be worked on.
 pub(crate) fn begin(turn: &mut Turn) {
@@ -26,24 +26,35 @@ pub(crate) fn ran(turn: &mut Turn, ran: &PreflightRan) -> Result<(), Refusal> {
         .filter(|r| r.verdict != CheckVerdict::Passed)
         .cloned()
         .collect();
-    if !red.is_empty() {
-        brief(turn, Brief::RedBase(red));
-    }
     let failed = ran
         .points
         .iter()
         .any(|point| matches!(point.verdict, PointVerdict::Failed(_)));
+    let green = turn.m.charter.fields().settings.green_base;
+    let barred = green == GreenBase::Required && !red.is_empty();
     if failed && turn.m.stopping.is_some() {
         // What was cut off says nothing: it is looked at again when a person goes on.
         let again = ParkedAt::Work(Pending(Next::Preflight));
         flow::park(turn, ParkCause::Stopped, again);
-    } else if failed || ran.points.is_empty() {
+        return Ok(());
+    }
+    show_base(turn, red);
+    if failed || barred || ran.points.is_empty() {
         refuse(turn);
     } else {
         turn.because(Rule::PreflightHeld);
         cleared(turn);
     }
     Ok(())
+}
+
+/// The last look at the base is the one that the agent is told of.
+fn show_base(turn: &mut Turn, red: Vec<CheckResult>) {
+    let briefs = &mut turn.m.lane.briefs;
+    briefs.retain(|other| !matches!(other, Brief::RedBase(_)));
+    if !red.is_empty() {
+        brief(turn, Brief::RedBase(red));
+    }
 }
 
 fn refuse(turn: &mut Turn) {

@@ -181,7 +181,8 @@ pub fn charter(
     let goal = wish.goal.clone().unwrap_or_else(|| title(&plan));
     let base = repository.resolve_commit(wish.base.as_deref());
     let base = base.map_err(|error| {
-        if wish.base.is_some() && matches!(error, GitError::NoCommit { .. }) {
+        let misnamed = wish.base.is_some() && matches!(error, GitError::NoCommit { .. });
+        if misnamed {
             OpeningError::Base(error)
         } else {
             OpeningError::Git(error)

@@ -101,6 +101,30 @@ fn a_message_starts_with_the_path_of_the_field() {
 }
 
 #[test]
+fn a_number_that_is_no_count_is_refused_in_plain_words() {
+    let counts = [
+        (
+            "-1",
+            "invalid value: integer `-1`, expected a whole number from 0",
+        ),
+        (
+            "1.5",
+            "invalid type: floating point `1.5`, expected a whole number from 0",
+        ),
+        (
+            "\"1\"",
+            "invalid type: string \"1\", expected a whole number from 0",
+        ),
+    ];
+    for (count, wanted) in counts {
+        let line = format!(r#"{{"op":"progress","earlier":[],"now":{{"commits":{count}}}}}"#);
+        let answer: Value = serde_json::from_str(&decide(line.into_bytes())[0]).unwrap();
+        let words = answer["refused"]["message"].as_str().unwrap();
+        assert_eq!(words, format!("`now.commits`: {wanted}"));
+    }
+}
+
+#[test]
 fn blank_lines_have_no_answer_and_the_last_line_needs_no_newline() {
     assert_eq!(decide(Vec::new()), [""; 0]);
     assert_eq!(decide(b"\n \r\n\t\n\n".to_vec()), [""; 0]);
@@ -132,8 +156,8 @@ fn deep_nesting_is_refused() {
 }
 
 fn padded(length: usize) -> String {
-    let text = "x".repeat(length - r#"{"op":"mode_parse","text":""}"#.len());
-    format!(r#"{{"op":"mode_parse","text":"{text}"}}"#)
+    let text = "x".repeat(length - r#"{"op":"stage_next","stage":""}"#.len());
+    format!(r#"{{"op":"stage_next","stage":"{text}"}}"#)
 }
 
 #[test]
@@ -145,7 +169,7 @@ fn a_line_of_a_mebibyte_is_read_and_a_longer_one_is_not() {
         " ".repeat(MIB + 1),
     ];
     let answers = decide(format!("{}\n{GOOD}", lines.join("\n")).into_bytes());
-    let wanted = ["unknown_mode", "too_long", "too_long", "too_long"];
+    let wanted = ["bad_field", "too_long", "too_long", "too_long"];
     for (answer, wanted) in answers.iter().zip(wanted) {
         assert_eq!(code(&serde_json::from_str(answer).unwrap()), wanted);
         assert!(answer.len() < 8 * 1024, "values are shown cut");

@@ -140,6 +140,14 @@ impl Workspace {
         write(&self.checkout.private("setup"), b"")
     }
 
+    /// Whether every work here is kept by a ref.
+    ///
+    /// # Errors
+    /// [`GitError::Unkept`] when some is not, [`GitError::Damaged`] when that cannot be told.
+    pub fn is_kept(&self) -> Result<(), GitError> {
+        self.nothing_unkept()
+    }
+
     /// Removes the workspace, ignored files included.
     ///
     /// # Errors
