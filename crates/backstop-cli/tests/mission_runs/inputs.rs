@@ -315,6 +315,52 @@ fn a_full_disk_stops_the_mission_and_space_lets_it_go_on() {
 }
 
 #[test]
+fn work_that_could_not_be_taken_is_gone_on_with() {
+    let world = World::new();
+    let Some(disk) = Disk::mount(&world, "size=300m,mode=0700") else {
+        println!("not run: mounting is not allowed here");
+        return;
+    };
+    let agent = "cat >/dev/null; test -s work && exit 0; echo precious >work; cat /dev/zero >>\"$XDG_STATE_HOME/ballast\"";
+    let said = world.backstop(&world.exec_run(agent, "grep precious work", &[]));
+    std::fs::remove_file(world.path("state/ballast")).unwrap();
+    if said.code == 1 {
+        world.backstop(&["resume"]).with(3);
+    }
+    if world.gate().kind != GateKind::Ship {
+        world.backstop(&["gate", "retry"]).with(3);
+    }
+    world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
+    let head = world.mission().lane().head.commit.to_string();
+    assert_eq!(world.git(&["show", &format!("{head}:work")]), "precious");
+    drop(disk);
+}
+
+#[test]
+fn a_workspace_that_an_agent_destroyed_is_made_again() {
+    for harm in [
+        "rm -rf \"$PWD\"",
+        "rm -rf .git; echo nothing >.git",
+        "mv \"$PWD\" \"$PWD.gone\"",
+    ] {
+        let world = World::new();
+        let agent = format!(
+            "cat >/dev/null; echo 1 >work; test -e \"$E2E_SIDE/harmed\" && exit 0; touch \"$E2E_SIDE/harmed\"; {harm}"
+        );
+        world
+            .backstop(&world.exec_run(&agent, "test -s work", &[]))
+            .with(3)
+            .telling(&["workspace", "damaged"]);
+        world.at_gate(GateKind::Review, r#"[{"ended":"unknown"}]"#);
+        world
+            .backstop(&["gate", "retry"])
+            .with(3)
+            .telling(&["ship gate g2"]);
+        world.backstop(&["gate", "approve"]).with(0);
+    }
+}
+
+#[test]
 fn a_state_directory_that_cannot_be_written_is_named() {
     let world = World::new();
     let run = world.exec_run(AGENT, "true", &[]);
