@@ -1,7 +1,7 @@
 //! What `clean` removes, keeps and refuses.
 
 use crate::shows::at_ship_gate;
-use crate::support::World;
+use crate::support::{World, exec_run};
 
 fn refs(world: &World) -> String {
     world.git(&["for-each-ref", "--format=%(refname)", "refs/backstop"])
@@ -125,7 +125,7 @@ fn untaken_work_in_the_workspace_stops_cleaning() {
 fn a_mission_that_is_driven_or_in_the_middle_of_its_work_is_refused() {
     let world = World::new();
     let agent = "touch \"$E2E_SIDE/there\"; exec sleep 600";
-    let run = world.exec_run(agent, "true", &[]);
+    let run = exec_run(agent, "true", &[]);
     let mut running = world.start(&run);
     world.until_left("there");
     let id = world.id();

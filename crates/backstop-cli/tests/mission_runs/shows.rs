@@ -6,7 +6,7 @@ use std::process::Stdio;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Said, World};
+use crate::support::{Said, World, exec_run};
 
 /// The first work is red, the second green.
 const PLAY: &str = r#"
@@ -133,7 +133,7 @@ fn a_mission_at_a_gate_is_shown_with_what_it_needs() {
 fn a_mission_that_is_driven_is_shown_with_its_driver_and_one_that_is_not_wants_a_resume() {
     let world = World::new();
     let agent = "touch \"$E2E_SIDE/there\"; exec sleep 600";
-    let run = world.exec_run(agent, "true", &[]);
+    let run = exec_run(agent, "true", &[]);
     let mut running = world.start(&run);
     world.until_left("there");
     let seen = json(
@@ -311,7 +311,7 @@ fn logs_tell_the_story_that_was_told_while_it_ran() {
 fn followed_logs_end_when_the_mission_comes_to_rest() {
     let world = World::new();
     let agent = "touch \"$E2E_SIDE/there\"; exec sleep 600";
-    let run = world.exec_run(agent, "true", &[]);
+    let run = exec_run(agent, "true", &[]);
     let running = world.start(&run);
     world.until_left("there");
     let follow = world.start(&["logs", "--follow"]);
