@@ -73,6 +73,23 @@ pub enum ParkedAt {
 #[serde(transparent)]
 pub struct Pending(pub(crate) Next);
 
+impl Pending {
+    /// What it still waits for, and what it does then; none when it goes on at once.
+    #[must_use]
+    pub fn wait(&self) -> Option<(Wait, Self)> {
+        match &self.0 {
+            Next::Wait(wait, then) => Some((*wait, Self(Next::clone(then)))),
+            Next::Preflight
+            | Next::Attempt
+            | Next::Resume(_)
+            | Next::Checks
+            | Next::Land
+            | Next::AfterLanding
+            | Next::ShipGate => None,
+        }
+    }
+}
+
 /// Where a mission is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,1 +1,35 @@
-//! Placeholder.
+//! What Backstop's own tests share: charters with small ceilings, every move the world can make, and a search over
+//! all states that those moves lead to.
+//!
+//! A test asks for a [`Mission`] with [`Opening`], for the [`moves`](mod@moves) that fit it and the [`misfits`] that do
+//! not, and lets [`explore`] try them all; what must hold on the way is the test's to say. [`bound`] is the published
+//! limit of what agents, host and clock can do to a mission without an operator.
+//!
+//! Deliberately absent: clocks, processes, randomness, and any opinion on what the engine should have decided.
+#![expect(
+    clippy::expect_used,
+    reason = "what a test builds is right by construction, and stops the test where it is not"
+)]
+
+pub mod moves;
+
+mod bound;
+mod ends;
+mod fingerprint;
+mod misfits;
+mod opening;
+mod search;
+mod world;
+
+pub use backstop_engine as engine;
+pub use bound::bound;
+pub use ends::{ended, ends};
+pub use fingerprint::{Fingerprint, fingerprint};
+pub use misfits::misfits;
+pub use moves::{Actor, Move, Palette, answers, is_note, moves};
+pub use opening::Opening;
+pub use search::{Graph, Step, explore};
+pub use world::{check_results, commit, fresh, note, operator, short, tree, unspent};
+
+#[cfg(doc)]
+use backstop_engine::Mission;

@@ -1,0 +1,181 @@
+//! What of a mission decides what it does next. Times, ids, names and words are not in it: they only multiply states.
+
+use backstop_engine::mode::{Account, Baseline, Measured, Mode, Progress, Verdict};
+use backstop_engine::vocab::{Digest, Phase, Stage, Visit};
+use backstop_engine::{
+    Effect, Ended, GateKind, Lane, Mission, ParkedAt, Pending, Position, Reason, Verb, WaitCause,
+};
+
+/// Two missions with the same fingerprint do the same for the same moves.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Fingerprint {
+    place: Place,
+    mode: Mode,
+    stopping: bool,
+    lane: LaneMark,
+    landed: usize,
+    accounts: Vec<AccountMark>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Place {
+    Busy(Work),
+    Waiting(WaitCause, Work),
+    AtGate(GateMark),
+    ParkedAtGate(GateMark),
+    ParkedAtWork(Option<WaitCause>, Work),
+    Shipped,
+    Aborted,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Work {
+    Effect(&'static str),
+    Pending(Pending),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct GateMark {
+    kind: GateKind,
+    reasons: Vec<Reason>,
+    offers: Vec<Verb>,
+    verdict: Option<Verdict>,
+    // Whether it is about the lane's present tree, where it is about one.
+    present: Option<bool>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct LaneMark {
+    phase: Phase,
+    stage: Stage,
+    first_code: bool,
+    // Of the head: whether it is where the visit began, whether it is cleared, whether its commits were counted.
+    as_entered: bool,
+    cleared: Option<bool>,
+    counted: bool,
+    // Of the earlier failures: whether there was one, whether new work is progress, whether the head as it is would be.
+    baseline: [bool; 3],
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct AccountMark {
+    used: u64,
+    exhausted: bool,
+    ceiling: u64,
+    grants: u8,
+}
+
+/// The fingerprint of a mission. Of the accounts in `uncounted` only whether they are exhausted is in it: sound where
+/// their ceilings are out of reach.
+#[must_use]
+pub fn fingerprint(mission: &Mission, uncounted: &[Account]) -> Fingerprint {
+    Fingerprint {
+        place: place(mission),
+        mode: mission.mode(),
+        stopping: mission.stopping().is_some(),
+        lane: lane(mission),
+        landed: mission.landed().len(),
+        accounts: Account::ALL
+            .into_iter()
+            .map(|account| mark(mission, account, uncounted))
+            .collect(),
+    }
+}
+
+/// Beyond the ceiling it no longer matters how far, but for what a grant leaves; one ceiling beyond is enough to tell.
+fn mark(mission: &Mission, account: Account, uncounted: &[Account]) -> AccountMark {
+    let meter = mission.meter();
+    let most = meter.ceiling(account).saturating_mul(2);
+    let used = meter.used(account).min(most);
+    AccountMark {
+        used: if uncounted.contains(&account) {
+            0
+        } else {
+            used
+        },
+        exhausted: meter.exhausted(account),
+        ceiling: meter.ceiling(account),
+        grants: meter.grants(account),
+    }
+}
+
+fn place(mission: &Mission) -> Place {
+    let (at_gate, parked): (fn(GateMark) -> Place, _) = (Place::AtGate, Place::ParkedAtGate);
+    match mission.position() {
+        Position::Busy(id) => Place::Busy(Work::Effect(
+            mission
+                .outstanding()
+                .find_map(|(other, effect)| (other == *id).then(|| name(effect)))
+                .unwrap_or("nothing"),
+        )),
+        Position::Waiting(_, wait, then) => Place::Waiting(wait.cause, Work::Pending(then.clone())),
+        Position::AtGate(..) => gate(mission).map_or(Place::Aborted, at_gate),
+        Position::Parked(_, ParkedAt::Gate(_)) => gate(mission).map_or(Place::Aborted, parked),
+        Position::Parked(_, ParkedAt::Work(work)) => match work.wait() {
+            Some((wait, then)) => Place::ParkedAtWork(Some(wait.cause), Work::Pending(then)),
+            None => Place::ParkedAtWork(None, Work::Pending(work.clone())),
+        },
+        Position::Ended(Ended::Shipped(_)) => Place::Shipped,
+        Position::Ended(Ended::Aborted) => Place::Aborted,
+    }
+}
+
+fn gate(mission: &Mission) -> Option<GateMark> {
+    let gate = mission.gate()?;
+    let present = |digest: Digest| digest == mission.lane().head.tree;
+    Some(GateMark {
+        kind: gate.kind,
+        reasons: gate.reasons.clone(),
+        offers: gate.offers.clone(),
+        verdict: gate.verdict,
+        present: gate.digest.map(present),
+    })
+}
+
+const fn name(effect: &Effect) -> &'static str {
+    match effect {
+        Effect::Preflight => "preflight",
+        Effect::Launch(_) => "launch",
+        Effect::RunChecks(_) => "run_checks",
+        Effect::Wait(_) => "wait",
+        Effect::Land(_) => "land",
+        Effect::Ask(_) => "ask",
+        Effect::Ship(_) => "ship",
+        Effect::MergeBase(_) => "merge_base",
+        Effect::Halt(_) => "halt",
+    }
+}
+
+fn lane(mission: &Mission) -> LaneMark {
+    let lane = mission.lane();
+    let head = &lane.head;
+    let code = lane.visits.get(&Stage::Code);
+    LaneMark {
+        phase: lane.phase,
+        stage: lane.stage,
+        first_code: code.is_none_or(|visit| *visit == Visit::FIRST),
+        as_entered: head.tree == lane.entry.tree,
+        cleared: mission.cleared().map(|tree| tree == head.tree),
+        counted: head.commits.is_some(),
+        baseline: [
+            judged(&lane.baseline, None, None),
+            judged(&lane.baseline, Some(u64::MAX), Some(unknown())),
+            judged(&lane.baseline, head.commits, Some(head.tree)),
+        ],
+    }
+}
+
+/// A tree that no mission has.
+fn unknown() -> Digest {
+    Digest::of(b"no tree")
+}
+
+fn judged(baseline: &Baseline, commits: Option<u64>, tree: Option<Digest>) -> bool {
+    baseline.judge(Measured { commits, tree }).1 == Progress::Made
+}
+
+/// Whether Validate failed on this tree before.
+pub(crate) fn failed_before(lane: &Lane, tree: Digest) -> bool {
+    let most = Some(u64::MAX);
+    judged(&lane.baseline, most, Some(unknown())) && !judged(&lane.baseline, most, Some(tree))
+}

@@ -1,0 +1,173 @@
+//! The laws of the engine, held against every state that small ceilings let a mission reach.
+//!
+//! The searches run once, in parallel, and each test reads what they found.
+
+mod book;
+mod reach;
+mod scenes;
+mod table;
+mod watch;
+
+use backstop_testkit::engine::mode::Account;
+use backstop_testkit::engine::{Ended, Event, Mission, Position};
+use backstop_testkit::{Graph, Opening, bound};
+
+use scenes::{Found, found};
+
+fn unbroken(law: &str) {
+    for found in found() {
+        let broken: Vec<&String> = found
+            .broken
+            .iter()
+            .filter(|line| line.starts_with(law))
+            .collect();
+        let first = broken.first();
+        assert!(
+            broken.is_empty(),
+            "{}: {} times, first: {first:?}",
+            found.name,
+            broken.len()
+        );
+    }
+}
+
+#[test]
+fn agents_and_host_alone_reach_a_gate_a_park_or_the_end_within_the_bound() {
+    for Found {
+        name,
+        graph,
+        charter,
+        ..
+    } in found()
+    {
+        let bound = bound(charter);
+        let longest = graph.longest().map_err(|state| way(graph, state));
+        let longest = longest.expect("no circle without an operator");
+        println!(
+            "{name}: {} states, longest agent-only path: {longest}, bound: {bound}",
+            graph.states()
+        );
+        assert!(longest <= bound, "{name}: {longest} > {bound}");
+    }
+}
+
+#[test]
+fn the_bound_is_reached_so_it_is_not_a_guess() {
+    let tight = found().iter().filter(|found| {
+        found
+            .graph
+            .longest()
+            .is_ok_and(|longest| longest + 2 >= bound(&found.charter))
+    });
+    assert!(tight.count() >= 3);
+}
+
+#[test]
+fn the_bound_at_the_defaults_is_published() {
+    let one_lane = Opening::default().scout().planner().default_ceilings();
+    let bound = bound(&one_lane.charter());
+    println!("bound of one lane at the defaults: {bound}");
+    // 12 launches, 2 × 14 faults, 2 × 12 × 23 limits, 10 checks, 1 landing, 2 around them.
+    assert_eq!(bound, 2 + 12 + 28 + 552 + 10 + 1);
+}
+
+fn way(graph: &Graph, state: usize) -> String {
+    let way = graph.way(state);
+    way.iter()
+        .map(|made| format!("{:?}\n", made.event.fact))
+        .collect()
+}
+
+#[test]
+fn no_way_without_an_operator_leads_to_shipped() {
+    for Found { name, graph, .. } in found() {
+        for state in graph.unattended() {
+            let shipped = graph.mission(state).is_some_and(shipped);
+            assert!(!shipped, "{name}: {}", way(graph, state));
+        }
+    }
+    unbroken("law 2");
+}
+
+fn shipped(mission: &Mission) -> bool {
+    matches!(mission.position(), Position::Ended(Ended::Shipped(_)))
+}
+
+#[test]
+fn deciding_twice_gives_the_same_and_a_refused_fact_leaves_no_trace() {
+    unbroken("law 3");
+}
+
+#[test]
+fn every_prefix_of_a_journal_replays_to_the_live_mission() {
+    for Found {
+        name,
+        graph,
+        charter,
+        ..
+    } in found()
+    {
+        for state in (0..graph.states()).step_by(graph.states() / 40 + 1) {
+            let facts: Vec<Event> = graph
+                .way(state)
+                .into_iter()
+                .map(|made| made.event)
+                .collect();
+            let text = serde_json::to_string(&(charter, &facts)).unwrap();
+            let (charter, facts): (_, Vec<Event>) = serde_json::from_str(&text).unwrap();
+            let mut live = Mission::open(charter).mission;
+            for (n, fact) in facts.iter().enumerate() {
+                live = live.decide(fact).unwrap().mission;
+                let prefix = facts.iter().take(n + 1).cloned();
+                let again = Mission::replay(live.charter().clone(), prefix);
+                assert_eq!(again.as_ref(), Ok(&live), "{name}");
+            }
+            assert_eq!(graph.mission(state), Some(&live), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_outstanding_is_what_was_started_and_not_answered() {
+    unbroken("law 4");
+}
+
+#[test]
+fn nothing_lands_or_ships_that_was_neither_judged_clean_nor_overridden() {
+    unbroken("law 5");
+}
+
+#[test]
+fn an_answer_is_used_at_most_once() {
+    unbroken("once");
+}
+
+#[test]
+fn faults_limits_and_failures_of_the_work_never_pay_for_each_other() {
+    unbroken("law 6");
+}
+
+#[test]
+fn an_answer_is_taken_exactly_when_the_gate_offers_it_with_note_and_digest_where_needed() {
+    unbroken("answers");
+}
+
+#[test]
+fn every_gate_offers_what_the_table_says() {
+    unbroken("offers");
+}
+
+#[test]
+fn every_rule_gate_and_answer_is_reached() {
+    let missed = reach::missed(found());
+    assert!(missed.is_empty(), "not reached:\n{}", missed.join("\n"));
+}
+
+#[test]
+fn streak_and_phase_total_are_the_only_accounts_of_failed_work() {
+    let failed: Vec<Account> = Account::ALL
+        .into_iter()
+        .filter(|a| watch::of_work(*a))
+        .collect();
+    assert_eq!(failed, [Account::Streak, Account::PhaseFailures]);
+}

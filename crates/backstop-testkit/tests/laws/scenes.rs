@@ -1,0 +1,177 @@
+//! The missions that are searched: small, and different in what they let happen.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+use std::thread;
+
+use backstop_testkit::engine::mode::{Account, Mode};
+use backstop_testkit::engine::vocab::PhaseKind;
+use backstop_testkit::engine::{Charter, GateKind, GreenBase, OnQuestion, Rule, ShipBy, Verb};
+use backstop_testkit::moves::Outside;
+use backstop_testkit::{Graph, Opening, Palette, explore};
+
+use crate::watch::Watch;
+
+/// What a search found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) name: &'static str,
+    pub(crate) charter: Charter,
+    pub(crate) graph: Graph,
+    pub(crate) rules: BTreeSet<Rule>,
+    pub(crate) offered: BTreeSet<(GateKind, Verb)>,
+    pub(crate) answered: BTreeSet<(GateKind, Verb)>,
+    pub(crate) broken: Vec<String>,
+}
+
+struct Scene {
+    name: &'static str,
+    opening: Opening,
+    palette: Palette,
+    uncounted: Vec<Account>,
+}
+
+/// The ceilings under which every first trouble asks a person.
+const LEAST: [(Account, u64); 8] = [
+    (Account::Streak, 1),
+    (Account::PhaseFailures, 2),
+    (Account::Infra, 1),
+    (Account::InfraTotal, 1),
+    (Account::QuotaWaits, 1),
+    (Account::Preflight, 1),
+    (Account::CheckpointResumes, 1),
+    (Account::Attempts, 10),
+];
+
+/// Enough launches that no way through the other ceilings uses them up.
+const LAUNCHES: (Account, u64) = (Account::Attempts, 600);
+
+const STOPS: [Outside; 1] = [Outside::Stop];
+
+fn attended() -> Palette {
+    Palette {
+        grants: 1,
+        outside: STOPS.into(),
+        ..Palette::default()
+    }
+}
+
+fn scene(name: &'static str, opening: Opening, palette: Palette) -> Scene {
+    Scene {
+        name,
+        opening,
+        palette,
+        uncounted: vec![Account::Attempts],
+    }
+}
+
+fn least() -> Opening {
+    let mut ceilings = LEAST;
+    ceilings[7] = LAUNCHES;
+    Opening::default().ceilings(&ceilings)
+}
+
+fn scenes() -> Vec<Scene> {
+    let small = || Opening::default().ceilings(&[LAUNCHES]);
+    let unattended = Palette::default();
+    vec![
+        scene(
+            "one lane in auto",
+            small().on_question(OnQuestion::Decide),
+            unattended.clone(),
+        ),
+        scene(
+            "one lane in supervise",
+            small().mode(Mode::Supervise).ship(ShipBy::Merge),
+            unattended.clone(),
+        ),
+        scene("one lane with stops and a grant", least(), attended()),
+        scene(
+            "two lanes with a scout",
+            least()
+                .scout()
+                .phases(&[PhaseKind::Research, PhaseKind::Coding]),
+            Palette {
+                outside: vec![Outside::Supervise],
+                ..unattended.clone()
+            },
+        ),
+        scene(
+            "two lanes with a planner and no checks",
+            least()
+                .planner()
+                .unchecked()
+                .phases(&[PhaseKind::Benchmark, PhaseKind::SecurityScan]),
+            unattended.clone(),
+        ),
+        scene(
+            "work that may be empty",
+            least().empty_allowed(),
+            unattended.clone(),
+        ),
+        scene(
+            "a base that must be green",
+            least().green_base(GreenBase::Required),
+            unattended,
+        ),
+        Scene {
+            uncounted: Vec::new(),
+            ..scene(
+                "effort and launches",
+                Opening::default()
+                    .ceilings(&LEAST)
+                    .on_question(OnQuestion::Decide)
+                    .empty_allowed(),
+                Palette {
+                    spends: vec![
+                        Account::ToolCalls,
+                        Account::Tokens,
+                        Account::Cost,
+                        Account::ActiveTime,
+                    ],
+                    ..Palette::default()
+                },
+            )
+        },
+        scene(
+            "tightened while it runs",
+            small(),
+            Palette {
+                tightens: vec![(Account::Infra, 1), (Account::QuotaWaits, 1)],
+                ..Palette::default()
+            },
+        ),
+    ]
+}
+
+fn search(scene: Scene) -> Found {
+    let charter = scene.opening.charter();
+    let mut watch = Watch::new(&charter);
+    let graph = explore(charter.clone(), &scene.palette, &scene.uncounted, |step| {
+        watch.see(step)
+    });
+    Found {
+        name: scene.name,
+        charter,
+        graph,
+        rules: watch.rules,
+        offered: watch.offered,
+        answered: watch.answered,
+        broken: watch.broken,
+    }
+}
+
+/// Every search, done once.
+pub(crate) fn found() -> &'static [Found] {
+    static FOUND: OnceLock<Vec<Found>> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        thread::scope(|scope| {
+            let searches: Vec<_> = scenes()
+                .into_iter()
+                .map(|scene| scope.spawn(|| search(scene)))
+                .collect();
+            let joined = searches.into_iter().map(|search| search.join().unwrap());
+            joined.collect()
+        })
+    })
+}
