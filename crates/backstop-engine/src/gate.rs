@@ -10,7 +10,7 @@ use backstop_outcome::StatusKind;
 use backstop_vocab::{Digest, GateId, NameError, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::mission::Next;
+use crate::mission::{Next, Pending};
 
 /// Which gate it is; the first of several that are due at once is the one that opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -254,11 +254,16 @@ pub struct Gate {
     pub opened_at: Timestamp,
     /// When the mission parks if nobody answers.
     pub expires_at: Timestamp,
-    /// What retry and grant go on with.
     pub(crate) then: Next,
 }
 
 impl Gate {
+    /// What retry and grant go on with.
+    #[must_use]
+    pub fn pending(&self) -> Pending {
+        Pending(self.then.clone())
+    }
+
     /// The accounts that a grant must refill for the mission to go on.
     pub fn exhausted(&self) -> impl Iterator<Item = Account> {
         self.reasons.iter().filter_map(|reason| match reason {

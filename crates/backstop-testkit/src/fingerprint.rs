@@ -1,43 +1,46 @@
 //! What of a mission decides what it does next. Times, ids, names and words are not in it: they only multiply states.
 
 use backstop_engine::mode::{Account, Baseline, Measured, Mode, Progress, Verdict};
-use backstop_engine::vocab::{Digest, Phase, Stage, Visit};
+use backstop_engine::vocab::{Digest, EffectId, Phase, Stage, Visit};
 use backstop_engine::{
-    Effect, Ended, GateKind, Lane, Mission, ParkedAt, Pending, Position, Reason, Verb, WaitCause,
+    Effect, Ended, Gate, GateKind, Lane, Mission, ParkedAt, Pending, Position, Verb, WaitCause,
 };
 
 /// Two missions with the same fingerprint do the same for the same moves.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Fingerprint {
+pub struct Fingerprint(Mark);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Mark {
+    Shipped,
+    Aborted,
+    Live(Live),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Live {
     place: Place,
     mode: Mode,
     stopping: bool,
     lane: LaneMark,
-    landed: usize,
     accounts: Vec<AccountMark>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Place {
-    Busy(Work),
-    Waiting(WaitCause, Work),
+    Busy(&'static str),
+    Waiting(WaitCause, Pending),
     AtGate(GateMark),
     ParkedAtGate(GateMark),
-    ParkedAtWork(Option<WaitCause>, Work),
-    Shipped,
-    Aborted,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Work {
-    Effect(&'static str),
-    Pending(Pending),
+    ParkedAtWork(Option<WaitCause>, Pending),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct GateMark {
     kind: GateKind,
-    reasons: Vec<Reason>,
+    // Which of several troubles it was only matters for what a grant refills.
+    exhausted: Vec<Account>,
+    then: Pending,
     offers: Vec<Verb>,
     verdict: Option<Verdict>,
     // Whether it is about the lane's present tree, where it is about one.
@@ -69,24 +72,31 @@ struct AccountMark {
 /// their ceilings are out of reach.
 #[must_use]
 pub fn fingerprint(mission: &Mission, uncounted: &[Account]) -> Fingerprint {
-    Fingerprint {
-        place: place(mission),
+    let place = match mission.position() {
+        Position::Ended(Ended::Shipped(_)) => return Fingerprint(Mark::Shipped),
+        Position::Ended(Ended::Aborted) => return Fingerprint(Mark::Aborted),
+        Position::Busy(id) => Place::Busy(work(mission, *id)),
+        Position::Waiting(_, wait, then) => Place::Waiting(wait.cause, then.clone()),
+        Position::AtGate(_, gate) => Place::AtGate(mark_gate(mission, gate)),
+        Position::Parked(_, ParkedAt::Gate(gate)) => Place::ParkedAtGate(mark_gate(mission, gate)),
+        Position::Parked(_, ParkedAt::Work(work)) => parked(work),
+    };
+    Fingerprint(Mark::Live(Live {
+        place,
         mode: mission.mode(),
         stopping: mission.stopping().is_some(),
         lane: lane(mission),
-        landed: mission.landed().len(),
         accounts: Account::ALL
             .into_iter()
             .map(|account| mark(mission, account, uncounted))
             .collect(),
-    }
+    }))
 }
 
-/// Beyond the ceiling it no longer matters how far, but for what a grant leaves; one ceiling beyond is enough to tell.
+/// Beyond the ceiling it no longer matters how far, but for what a grant leaves over.
 fn mark(mission: &Mission, account: Account, uncounted: &[Account]) -> AccountMark {
     let meter = mission.meter();
-    let most = meter.ceiling(account).saturating_mul(2);
-    let used = meter.used(account).min(most);
+    let used = meter.used(account).min(meter.ceiling(account));
     AccountMark {
         used: if uncounted.contains(&account) {
             0
@@ -99,37 +109,29 @@ fn mark(mission: &Mission, account: Account, uncounted: &[Account]) -> AccountMa
     }
 }
 
-fn place(mission: &Mission) -> Place {
-    let (at_gate, parked): (fn(GateMark) -> Place, _) = (Place::AtGate, Place::ParkedAtGate);
-    match mission.position() {
-        Position::Busy(id) => Place::Busy(Work::Effect(
-            mission
-                .outstanding()
-                .find_map(|(other, effect)| (other == *id).then(|| name(effect)))
-                .unwrap_or("nothing"),
-        )),
-        Position::Waiting(_, wait, then) => Place::Waiting(wait.cause, Work::Pending(then.clone())),
-        Position::AtGate(..) => gate(mission).map_or(Place::Aborted, at_gate),
-        Position::Parked(_, ParkedAt::Gate(_)) => gate(mission).map_or(Place::Aborted, parked),
-        Position::Parked(_, ParkedAt::Work(work)) => match work.wait() {
-            Some((wait, then)) => Place::ParkedAtWork(Some(wait.cause), Work::Pending(then)),
-            None => Place::ParkedAtWork(None, Work::Pending(work.clone())),
-        },
-        Position::Ended(Ended::Shipped(_)) => Place::Shipped,
-        Position::Ended(Ended::Aborted) => Place::Aborted,
+fn work(mission: &Mission, id: EffectId) -> &'static str {
+    let mut running = mission.outstanding();
+    let named = running.find_map(|(other, effect)| (other == id).then(|| name(effect)));
+    named.unwrap_or("nothing")
+}
+
+fn parked(work: &Pending) -> Place {
+    match work.wait() {
+        Some((wait, then)) => Place::ParkedAtWork(Some(wait.cause), then),
+        None => Place::ParkedAtWork(None, work.clone()),
     }
 }
 
-fn gate(mission: &Mission) -> Option<GateMark> {
-    let gate = mission.gate()?;
+fn mark_gate(mission: &Mission, gate: &Gate) -> GateMark {
     let present = |digest: Digest| digest == mission.lane().head.tree;
-    Some(GateMark {
+    GateMark {
         kind: gate.kind,
-        reasons: gate.reasons.clone(),
+        exhausted: gate.exhausted().collect(),
+        then: gate.pending(),
         offers: gate.offers.clone(),
         verdict: gate.verdict,
         present: gate.digest.map(present),
-    })
+    }
 }
 
 const fn name(effect: &Effect) -> &'static str {
