@@ -59,16 +59,16 @@ pub(crate) fn ended(turn: &mut Turn, ended: &AttemptEnded) -> Result<(), Refusal
         Action::Advance => succeed(turn, order, ended),
         Action::AutoResume => resume(turn, &status),
         Action::GateInfra => gate_infra(turn, status.kind()),
-        Action::GateReview => gate_review(turn, &status),
-        Action::Park => {
-            park(
-                turn,
-                ParkCause::Stopped,
-                ParkedAt::Work(Pending(Next::Attempt)),
-            );
-        }
+        Action::GateReview => gate_review(turn, status.kind()),
+        Action::Park => stopped(turn),
     }
     Ok(())
+}
+
+fn stopped(turn: &mut Turn) {
+    turn.settle(&Settlement::AttemptEndedWithoutFault);
+    let rest = ParkedAt::Work(Pending(Next::Attempt));
+    park(turn, ParkCause::Stopped, rest);
 }
 
 fn spend(turn: &mut Turn, ended: &AttemptEnded, order: &Order) {
@@ -91,6 +91,10 @@ fn weigh(turn: &Turn, ended: &AttemptEnded) -> Status {
         return Status::Unknown;
     };
     let lane = &turn.m.lane;
+    // Work that nobody saw is not judged by the head that came before it.
+    if lane.stage == Stage::Code && ended.head.is_none() && ended.status == Status::Success {
+        return Status::Unknown;
+    }
     let post = Post {
         stage: lane.stage,
         kind: phase.kind(),
@@ -133,7 +137,11 @@ fn keep_session(turn: &mut Turn, ended: &AttemptEnded, kind: StatusKind) {
         StatusKind::Success
         | StatusKind::Failed
         | StatusKind::Unknown
-        | StatusKind::IdleTimeout => turn.m.lane.session = None,
+        | StatusKind::IdleTimeout => {
+            turn.m.lane.session = None;
+            let briefs = &mut turn.m.lane.briefs;
+            briefs.retain(|brief| !matches!(brief, Brief::TakenUp(_) | Brief::Decide));
+        }
     }
 }
 
@@ -201,11 +209,7 @@ fn wait_for_limit(turn: &mut Turn, until: Option<backstop_vocab::Timestamp>) {
 
 /// The fault accounts that have nothing left.
 pub(crate) fn exhausted_by_faults(turn: &Turn) -> impl Iterator<Item = Reason> {
-    let accounts = [Account::Infra, Account::InfraTotal];
-    accounts
-        .into_iter()
-        .filter(|a| turn.meter().exhausted(*a))
-        .map(Reason::Exhausted)
+    flow::exhausted(turn, &[Account::Infra, Account::InfraTotal]).map(Reason::Exhausted)
 }
 
 fn fault(turn: &mut Turn, by: Option<Interruption>) {
@@ -236,32 +240,13 @@ fn gate_infra(turn: &mut Turn, kind: StatusKind) {
     flow::gate(turn, reasons, Next::Attempt);
 }
 
-fn gate_review(turn: &mut Turn, status: &Status) {
+fn gate_review(turn: &mut Turn, kind: StatusKind) {
     turn.settle(&Settlement::AttemptEndedWithoutFault);
-    let mut reasons = Vec::from([Reason::Ended(status.kind())]);
-    match status {
-        Status::Asked { .. }
-            if turn.m.charter.fields().settings.on_question == OnQuestion::Decide =>
-        {
-            return decide_alone(turn);
-        }
-        Status::OverBudget { account } if turn.meter().exhausted(*account) => {
-            reasons.push(Reason::Exhausted(*account));
-        }
-        Status::Success
-        | Status::Failed { .. }
-        | Status::Unknown
-        | Status::RateLimited { .. }
-        | Status::Ambiguous
-        | Status::Interrupted { .. }
-        | Status::ResourceKilled
-        | Status::AgentUnavailable { .. }
-        | Status::IdleTimeout
-        | Status::OverBudget { .. }
-        | Status::Asked { .. }
-        | Status::Cancelled => {}
+    let decides = turn.m.charter.fields().settings.on_question == OnQuestion::Decide;
+    if decides && kind == StatusKind::Asked {
+        return decide_alone(turn);
     }
-    flow::gate(turn, reasons, Next::Attempt);
+    flow::gate(turn, Vec::from([Reason::Ended(kind)]), Next::Attempt);
 }
 
 /// The standing answer: the session goes on, charged as a resumed checkpoint and as an attempt.
@@ -274,6 +259,7 @@ fn decide_alone(turn: &mut Turn) {
             proceed(turn, Next::Attempt);
         }
         Err(exhausted) => {
+            turn.because(Rule::Exhausted(exhausted.account));
             let reasons = [
                 Reason::Exhausted(exhausted.account),
                 Reason::Ended(StatusKind::Asked),

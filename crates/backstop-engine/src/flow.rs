@@ -35,6 +35,7 @@ pub(crate) fn proceed(turn: &mut Turn, next: Next) {
         }),
         Next::Checks => checks::begin(turn),
         Next::Land => ship::land(turn),
+        Next::Merge(merge) => turn.work(Effect::MergeBase(merge)),
         Next::Wait(wait, then) => begin_wait(turn, wait, *then),
         Next::AfterLanding => ship::after_landing(turn),
         Next::ShipGate => ship::gate(turn),
@@ -81,23 +82,26 @@ pub(crate) fn advance(turn: &mut Turn) {
 
 /// Launches the present stage's role, if `pay` gives a proof and no effort account is exhausted.
 fn attempt(turn: &mut Turn, pay: impl FnOnce(&Meter) -> Result<(Meter, Paid), Exhausted>) {
-    let spent: Vec<Reason> = EFFORT
-        .into_iter()
-        .filter(|account| turn.meter().exhausted(*account))
-        .map(Reason::Exhausted)
-        .collect();
-    if !spent.is_empty() {
-        return gate(turn, spent, Next::Attempt);
-    }
+    let mut refused: Vec<Account> = exhausted(turn, &EFFORT).collect();
     match pay(turn.meter()) {
-        Ok((meter, paid)) => {
+        Ok((meter, paid)) if refused.is_empty() => {
             turn.m.meter = meter;
-            launch(turn, paid);
+            return launch(turn, paid);
         }
-        Err(Exhausted { account, .. }) => {
-            gate(turn, Vec::from([Reason::Exhausted(account)]), Next::Attempt);
-        }
+        Ok(_) => {}
+        Err(Exhausted { account, .. }) => refused.push(account),
     }
+    for account in &refused {
+        turn.because(Rule::Exhausted(*account));
+    }
+    let reasons = refused.into_iter().map(Reason::Exhausted).collect();
+    gate(turn, reasons, Next::Attempt);
+}
+
+/// Those of the accounts that have nothing left.
+pub(crate) fn exhausted(turn: &Turn, accounts: &[Account]) -> impl Iterator<Item = Account> {
+    let spent = accounts.iter().copied();
+    spent.filter(|account| turn.meter().exhausted(*account))
 }
 
 fn launch(turn: &mut Turn, paid: Paid) {
@@ -171,7 +175,13 @@ fn begin_wait(turn: &mut Turn, wait: Wait, then: Next) {
 }
 
 /// Opens a gate without a digest.
-pub(crate) fn gate(turn: &mut Turn, reasons: Vec<Reason>, then: Next) {
+///
+/// Where a launch is next, what would refuse it is a reason too: one gate then asks for everything at once.
+pub(crate) fn gate(turn: &mut Turn, mut reasons: Vec<Reason>, then: Next) {
+    if then == Next::Attempt {
+        let spent = exhausted(turn, &EFFORT).chain(exhausted(turn, &[Account::Attempts]));
+        reasons.extend(spent.map(Reason::Exhausted));
+    }
     ask(
         turn,
         Question {

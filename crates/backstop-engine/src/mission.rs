@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::turn::Turn;
 use crate::{
-    Base, Charter, Effect, Event, Fact, Gate, Head, Landed, Lane, Refusal, Rule, Verb, Wait,
+    Base, Charter, Effect, Event, Fact, Gate, Head, Landed, Lane, Merge, Refusal, Rule, Verb, Wait,
 };
 use crate::{answer, attempt, checks, operator, preflight, ship};
 
@@ -30,6 +30,8 @@ pub(crate) enum Next {
     Checks,
     /// Landing the cleared tree.
     Land,
+    /// Merging a base that moved.
+    Merge(Merge),
     /// What was waited for, until its moment.
     Wait(Wait, Box<Next>),
     /// What follows a landed lane.
@@ -84,6 +86,7 @@ impl Pending {
             | Next::Resume(_)
             | Next::Checks
             | Next::Land
+            | Next::Merge(_)
             | Next::AfterLanding
             | Next::ShipGate => None,
         }

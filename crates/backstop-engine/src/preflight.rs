@@ -8,7 +8,7 @@ use crate::fact::{CheckResult, CheckVerdict, PointVerdict, PreflightRan};
 use crate::flow::{self, begin_visit, brief};
 use crate::mission::Next;
 use crate::turn::Turn;
-use crate::{Brief, Effect, Reason, Refusal, Rule};
+use crate::{Brief, Effect, GreenBase, Reason, Refusal, Rule};
 
 /// Looks whether the mission can be worked on.
 pub(crate) fn begin(turn: &mut Turn) {
@@ -26,20 +26,29 @@ pub(crate) fn ran(turn: &mut Turn, ran: &PreflightRan) -> Result<(), Refusal> {
         .filter(|r| r.verdict != CheckVerdict::Passed)
         .cloned()
         .collect();
-    if !red.is_empty() {
-        brief(turn, Brief::RedBase(red));
-    }
     let failed = ran
         .points
         .iter()
         .any(|point| matches!(point.verdict, PointVerdict::Failed(_)));
-    if failed || ran.points.is_empty() {
+    let green = turn.m.charter.fields().settings.green_base;
+    let barred = green == GreenBase::Required && !red.is_empty();
+    show_base(turn, red);
+    if failed || barred || ran.points.is_empty() {
         refuse(turn);
     } else {
         turn.because(Rule::PreflightHeld);
         cleared(turn);
     }
     Ok(())
+}
+
+/// The last look at the base is the one that the agent is told of.
+fn show_base(turn: &mut Turn, red: Vec<CheckResult>) {
+    let briefs = &mut turn.m.lane.briefs;
+    briefs.retain(|other| !matches!(other, Brief::RedBase(_)));
+    if !red.is_empty() {
+        brief(turn, Brief::RedBase(red));
+    }
 }
 
 fn refuse(turn: &mut Turn) {

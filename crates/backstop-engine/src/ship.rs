@@ -145,7 +145,7 @@ pub(crate) fn shipped(turn: &mut Turn, shipped: &Shipped) -> Result<(), Refusal>
                 base: now.clone(),
                 head: shipment.commit,
             };
-            turn.work(Effect::MergeBase(merge));
+            proceed(turn, Next::Merge(merge));
         }
     }
     Ok(())

@@ -71,6 +71,23 @@ fn least() -> Opening {
     Opening::default().ceilings(&ceilings)
 }
 
+/// Two faults in a row before a person is asked, so that an agent that cannot run may also have spent everything.
+fn effort(name: &'static str, spends: [Account; 2]) -> Scene {
+    let mut ceilings = LEAST;
+    ceilings[2].1 = 2;
+    ceilings[3].1 = 2;
+    ceilings[7] = LAUNCHES;
+    scene(
+        name,
+        Opening::default().ceilings(&ceilings).empty_allowed(),
+        Palette {
+            spends: spends.into(),
+            grants: 1,
+            ..Palette::default()
+        },
+    )
+}
+
 fn scenes() -> Vec<Scene> {
     let small = || Opening::default().ceilings(&[LAUNCHES]);
     let unattended = Palette::default();
@@ -114,28 +131,34 @@ fn scenes() -> Vec<Scene> {
             least().green_base(GreenBase::Required),
             unattended,
         ),
+        effort(
+            "calls and tokens run out",
+            [Account::ToolCalls, Account::Tokens],
+        ),
+        effort(
+            "money and time run out",
+            [Account::Cost, Account::ActiveTime],
+        ),
         Scene {
             uncounted: Vec::new(),
             ..scene(
-                "effort and launches",
+                "launches run out",
                 Opening::default()
                     .ceilings(&LEAST)
-                    .on_question(OnQuestion::Decide)
-                    .empty_allowed(),
-                Palette {
-                    spends: vec![
-                        Account::ToolCalls,
-                        Account::Tokens,
-                        Account::Cost,
-                        Account::ActiveTime,
-                    ],
-                    ..Palette::default()
-                },
+                    .on_question(OnQuestion::Decide),
+                Palette::default(),
             )
         },
         scene(
             "tightened while it runs",
-            small(),
+            least().ceilings(&[
+                (Account::Infra, 2),
+                (Account::InfraTotal, 2),
+                (Account::QuotaWaits, 2),
+                (Account::Streak, 1),
+                (Account::PhaseFailures, 2),
+                LAUNCHES,
+            ]),
             Palette {
                 tightens: vec![(Account::Infra, 1), (Account::QuotaWaits, 1)],
                 ..Palette::default()

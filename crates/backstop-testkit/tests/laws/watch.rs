@@ -97,7 +97,6 @@ impl Watch {
         self.offered
             .extend(offers.iter().map(|verb| (gate.kind, *verb)));
         offers.sort();
-        // What an operator tightens while the gate is open is seen when it is answered.
         if offers != table::offers(gate.kind, table::broke(mission, gate)) {
             self.broke("offers", gate);
         }
