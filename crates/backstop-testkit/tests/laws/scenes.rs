@@ -72,16 +72,24 @@ fn least() -> Opening {
 }
 
 /// Two faults in a row before a person is asked, so that an agent that cannot run may also have spent everything.
-fn effort(name: &'static str, spends: [Account; 2]) -> Scene {
+fn effort() -> Scene {
     let mut ceilings = LEAST;
     ceilings[2].1 = 2;
     ceilings[3].1 = 2;
     ceilings[7] = LAUNCHES;
     scene(
-        name,
-        Opening::default().ceilings(&ceilings).empty_allowed(),
+        "effort runs out",
+        Opening::default()
+            .ceilings(&ceilings)
+            .empty_allowed()
+            .unchecked(),
         Palette {
-            spends: spends.into(),
+            spends: vec![
+                Account::ToolCalls,
+                Account::Tokens,
+                Account::Cost,
+                Account::ActiveTime,
+            ],
             grants: 1,
             ..Palette::default()
         },
@@ -131,14 +139,7 @@ fn scenes() -> Vec<Scene> {
             least().green_base(GreenBase::Required),
             unattended,
         ),
-        effort(
-            "calls and tokens run out",
-            [Account::ToolCalls, Account::Tokens],
-        ),
-        effort(
-            "money and time run out",
-            [Account::Cost, Account::ActiveTime],
-        ),
+        effort(),
         Scene {
             uncounted: Vec::new(),
             ..scene(
