@@ -1,7 +1,7 @@
 //! What Backstop's own tests share: charters with small ceilings, every move the world can make, and a search over
 //! all states that those moves lead to.
 //!
-//! A test asks for a [`Mission`] with [`Opening`], for the [`moves`](mod@moves) that fit it and the [`misfits`] that do
+//! A story of one mission is told with [`Walk`]. For all stories at once, a test asks for a [`Mission`] with [`Opening`], for the [`moves`](mod@moves) that fit it and the [`misfits`] that do
 //! not, and lets [`explore`] try them all; what must hold on the way is the test's to say. [`bound`] is the published
 //! limit of what agents, host and clock can do to a mission without an operator.
 //!
@@ -19,6 +19,7 @@ mod fingerprint;
 mod misfits;
 mod opening;
 mod search;
+mod walk;
 mod world;
 
 pub use backstop_engine as engine;
@@ -29,6 +30,7 @@ pub use misfits::misfits;
 pub use moves::{Actor, Move, Palette, answers, is_note, moves};
 pub use opening::Opening;
 pub use search::{Graph, Step, explore};
+pub use walk::Walk;
 pub use world::{check_results, commit, fresh, note, operator, short, tree, unspent};
 
 #[cfg(doc)]
