@@ -1,13 +1,108 @@
 //! Repository checks and generators, run as `cargo xtask <command>`.
+//!
+//! Deliberately absent: a library for arguments. A command takes at most one option.
 
-use std::process::{Command, ExitCode};
+mod arrows;
+mod ci;
+mod deny;
+mod failure;
+mod metadata;
+mod program;
+mod pure;
+mod repo;
+mod rust;
+mod tables;
+mod tidy;
+
+use std::env;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use failure::Failure;
+use repo::Repo;
+
+const HELP: &str = "\
+Repository checks and generators
+
+Usage: cargo xtask <command>
+
+  ci [--only STEP]  everything that must hold, to the first failure; or one step of it
+  check-arrows      the table of arrows in ARCHITECTURE.md against the workspace
+  check-pure        the policy crates: what they pull in, what they hold, a build without std
+  deny              licences, sources and duplicate versions, with a pinned cargo-deny
+  tables [--check]  writes the pages of docs/tables; or compares them
+  tidy              sizes, names, comments, links, reasons for dependencies
+  help              this
+";
 
 fn main() -> ExitCode {
-    let tested = Command::new(env!("CARGO"))
-        .args(["test", "--workspace"])
-        .status();
-    match tested {
-        Ok(status) if status.success() => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
+    let words: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let Err(failure) = run(&words) else {
+        return ExitCode::SUCCESS;
+    };
+    eprintln!("error: {failure}");
+    ExitCode::from(code(&failure))
+}
+
+/// 2 for a command that was not understood, 1 for one that did not succeed.
+fn code(failure: &Failure) -> u8 {
+    if matches!(failure, Failure::Usage(_)) {
+        2
+    } else {
+        1
+    }
+}
+
+fn run(words: &[&str]) -> Result<(), Failure> {
+    let here = Path::new(".");
+    match words {
+        ["ci"] => ci(None),
+        ["ci", "--only", step] => ci(Some(step)),
+        ["check-arrows"] => arrows::check(&Repo::open(here)?),
+        ["check-pure"] => pure::check(&Repo::open(here)?),
+        ["deny"] => deny::check(&Repo::open(here)?),
+        ["tables"] => tables::write(&Repo::open(here)?),
+        ["tables", "--check"] => tables::check(&Repo::open(here)?),
+        ["tidy"] => tidy::check(&Repo::open(here)?),
+        ["help" | "--help" | "-h"] => {
+            print!("{HELP}");
+            Ok(())
+        }
+        _ => Err(Failure::Usage(not_understood(words))),
+    }
+}
+
+fn ci(only: Option<&str>) -> Result<(), Failure> {
+    let repo = Repo::open(Path::new("."))?;
+    ci::run(&ci::steps(), only, &repo.root, &mut io::stdout())
+}
+
+fn not_understood(words: &[&str]) -> String {
+    format!(
+        "`{}` is not a command of `cargo xtask`\n\n{HELP}",
+        words.join(" ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_is_not_understood_is_answered_with_the_help() {
+        for words in [&["frob"][..], &["ci", "--only"], &["tidy", "--check"], &[]] {
+            let failure = run(words).unwrap_err();
+            assert_eq!(code(&failure), 2);
+            assert!(failure.to_string().ends_with(HELP));
+        }
+    }
+
+    #[test]
+    fn the_help_names_every_step_that_is_a_command() {
+        for command in ["check-arrows", "check-pure", "deny", "tables", "tidy"] {
+            assert!(HELP.contains(&format!("\n  {command} ")));
+        }
     }
 }

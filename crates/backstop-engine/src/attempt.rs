@@ -44,7 +44,8 @@ pub(crate) fn ended(turn: &mut Turn, ended: &AttemptEnded) -> Result<(), Refusal
     };
     let order = launch.order();
     spend(turn, ended, order);
-    if let Some(head) = &ended.head {
+    // Who only finds out or outlines changes nothing: a change of theirs is kept by the host, and the lane goes on without.
+    if let (Stage::Code, Some(head)) = (order.stage, &ended.head) {
         turn.m.lane.head = head.clone();
     }
     let status = weigh(turn, ended);

@@ -3,7 +3,7 @@
 use backstop_vocab::{CommitId, Digest, EffectId, Phase, Timestamp};
 use serde::Serialize;
 
-use crate::{Gate, Launch, ShipBy};
+use crate::{Gate, Launch, Order, ShipBy};
 
 /// A request, to be answered by exactly one fact.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
@@ -27,6 +27,17 @@ pub enum Effect {
     MergeBase(Merge),
     /// Stop what runs for this effect; answered together with it.
     Halt(EffectId),
+}
+
+impl Effect {
+    /// What is launched, where this is a launch.
+    #[must_use]
+    pub const fn launched(&self) -> Option<&Order> {
+        if let Self::Launch(launch) = self {
+            return Some(launch.order());
+        }
+        None
+    }
 }
 
 /// Checks to run on one commit of one lane.

@@ -6,7 +6,7 @@ use backstop_mode::{Account, Settlement};
 
 use crate::fact::{CheckResult, CheckVerdict, PointVerdict, PreflightRan};
 use crate::flow::{self, begin_visit, brief};
-use crate::mission::Next;
+use crate::mission::{Next, ParkCause, ParkedAt, Pending};
 use crate::turn::Turn;
 use crate::{Brief, Effect, GreenBase, Reason, Refusal, Rule};
 
@@ -32,6 +32,12 @@ pub(crate) fn ran(turn: &mut Turn, ran: &PreflightRan) -> Result<(), Refusal> {
         .any(|point| matches!(point.verdict, PointVerdict::Failed(_)));
     let green = turn.m.charter.fields().settings.green_base;
     let barred = green == GreenBase::Required && !red.is_empty();
+    if (failed || barred) && turn.m.stopping.is_some() {
+        // What was cut off says nothing: it is looked at again when a person goes on.
+        let again = ParkedAt::Work(Pending(Next::Preflight));
+        flow::park(turn, ParkCause::Stopped, again);
+        return Ok(());
+    }
     show_base(turn, red);
     if failed || barred || ran.points.is_empty() {
         refuse(turn);

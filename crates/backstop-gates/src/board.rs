@@ -217,7 +217,6 @@ impl Board {
                 let before = mem::take(entry);
                 if before.state.kind() == StateKind::Escalated {
                     entry.state = before.state;
-                    entry.retries = before.retries;
                 }
             }
         }

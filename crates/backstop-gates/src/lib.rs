@@ -4,6 +4,23 @@
 //! [`Board::admit`] and answers a proof or everything that stands in the way. Every operation takes
 //! `&self` and gives a new value, so a refused one has changed nothing.
 //!
+//! ```
+//! use backstop_gates::{Board, Judged, Specs, Target, default_board, standard_roles, verdict};
+//! use backstop_vocab::{Attempt, Digest};
+//!
+//! let specs = Specs::load(&default_board()[1..], &standard_roles())?;
+//! let (reviewer, now) = ("reviewer".parse()?, Judged::of_tree(Digest::git_tree(&"a1".repeat(20))?));
+//! let board = Board::new(specs);
+//! assert!(board.settle(&now).is_err(), "nothing has been judged");
+//!
+//! let board = board.started(&board.admit(&reviewer, &now)?, Attempt::FIRST)?;
+//! let board = board.completed(&reviewer, Attempt::FIRST)?;
+//! let target = Target { gate: "review".parse()?, attempt: Attempt::FIRST };
+//! let board = board.review(&target, &verdict("PASS\n\nNo findings.", None), &now)?;
+//! assert!(board.settle(&now).is_ok());
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+//!
 //! Deliberately absent: when a role runs, what a visit costs, and how an operator is reached. Those are the
 //! engine's and the edge's.
 #![no_std]

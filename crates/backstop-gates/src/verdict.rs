@@ -218,11 +218,8 @@ fn without_emphasis(line: &str) -> Option<String> {
     let whole = body.strip_suffix(mark).map(|inner| (inner, ""));
     let first = body.split_once(mark);
     // The first closing mark counts, unless it is in the middle of a name such as `some_name`.
-    let tight = |(inner, rest): &(&str, &str)| {
-        let apart = rest.is_empty() || rest.starts_with(['.', ':', ' ']);
-        apart && !inner.is_empty() && inner.trim().len() == inner.len()
-    };
-    let (inner, rest) = first.filter(tight).or(whole.filter(tight))?;
+    let apart = |(_, rest): &(&str, &str)| rest.is_empty() || rest.starts_with(['.', ':', ' ']);
+    let (inner, rest) = first.filter(apart).or(whole)?;
     Some([inner, rest].concat())
 }
 

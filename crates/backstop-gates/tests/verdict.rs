@@ -1,9 +1,8 @@
 //! The verdict rule, text by text. No process and no agent is involved: a verdict is read only from the final
 //! message of an attempt that ended in success.
-#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use backstop_gates::{ArtifactKind, NoVerdict, Verdict, prefer_structured, verdict};
 use proptest::prelude::*;
+use serde::Deserialize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Read<'a> {
@@ -16,7 +15,7 @@ enum Read<'a> {
 }
 use Read::{Blank, Contradicted, Fail, NoArtifact, NotFirst, Pass};
 
-fn read<'a>(result: &'a Result<Verdict, NoVerdict>) -> Read<'a> {
+fn read(result: &Result<Verdict, NoVerdict>) -> Read<'_> {
     match result {
         Ok(Verdict::Pass) => Pass,
         Ok(Verdict::Fail { reason }) => Fail(reason.as_str()),
@@ -27,293 +26,40 @@ fn read<'a>(result: &'a Result<Verdict, NoVerdict>) -> Read<'a> {
     }
 }
 
-const BARE: &[(&str, Read)] = &[
-    ("PASS", Pass),
-    ("APPROVE", Pass),
-    ("FAIL", Fail("")),
-    ("BLOCK", Fail("")),
-    ("pass", Pass),
-    ("Pass", Pass),
-    ("aPPROVE", Pass),
-    ("fail", Fail("")),
-    ("Block", Fail("")),
-    ("PASS.", Pass),
-    ("APPROVE.", Pass),
-    ("FAIL.", Fail("")),
-    ("BLOCK.", Fail("")),
-    ("  PASS  ", Pass),
-    ("   PASS", Pass),
-    ("PASS\r\n", Pass),
-    ("\n\n\nPASS\n\n", Pass),
-    (" \t \nPASS", Pass),
-    ("\u{200b}\nPASS", Pass),
-    ("\u{a0}PASS\u{a0}", Pass),
-    ("PASS\n\nAll 42 tests are green.", Pass),
-    ("PASS\nPASS", Pass),
-    ("PASS\nAPPROVE.", Pass),
-    ("FAIL\nBLOCK", Fail("")),
-    ("PASS..", NotFirst),
-    ("PASS .", NotFirst),
-    ("PASS!", NotFirst),
-    ("PASS?", NotFirst),
-    ("PASS,", NotFirst),
-    (".PASS", NotFirst),
-    ("P A S S", NotFirst),
-    ("PASSED", NotFirst),
-    ("APPROVED", NotFirst),
-    ("APPROVES", NotFirst),
-    ("FAILED", NotFirst),
-    ("FAILURE: x", NotFirst),
-    ("BLOCKED", NotFirst),
-    ("BLOCKER: x", NotFirst),
-    ("UNPASS", NotFirst),
-    ("PASSABLE", NotFirst),
-    ("NOT PASS", NotFirst),
-    ("OK", NotFirst),
-    ("LGTM", NotFirst),
-    ("YES", NotFirst),
-    ("REVISE", NotFirst),
-    ("REJECT", NotFirst),
-    ("true", NotFirst),
-    ("0", NotFirst),
-];
+/// The texts and what each is read as, shared with the generated page. Where a public incident reads a verdict from the
+/// last line, or a sentinel from anywhere, the first-line rule wins: of those only the bare ones pass.
+const CORPUS: &str = include_str!("verdicts.json");
 
-const REASONS: &[(&str, Read)] = &[
-    ("FAIL: no tests", Fail("no tests")),
-    ("FAIL:no tests", Fail("no tests")),
-    ("BLOCK: breaks v1 clients.", Fail("breaks v1 clients.")),
-    ("FAIL - no tests", Fail("no tests")),
-    ("block - unsafe", Fail("unsafe")),
-    (
-        "FAIL: password reset PASS path missing",
-        Fail("password reset PASS path missing"),
-    ),
-    ("FAIL: PASS", Fail("PASS")),
-    ("FAIL:\n- the first\n- the second", Fail("")),
-    ("FAIL: a : b - c", Fail("a : b - c")),
-    ("FAIL:  \u{1b}[31mred", Fail("[31mred")),
-    ("FAIL no tests", NotFirst),
-    ("FAIL, no tests", NotFirst),
-    ("FAIL. No tests", NotFirst),
-    ("FAIL -no tests", NotFirst),
-    ("FAIL- no tests", NotFirst),
-    ("FAIL -", NotFirst),
-    ("FAIL \u{2014} no tests", NotFirst),
-    ("FAIL; no tests", NotFirst),
-    ("FAIL (no tests)", NotFirst),
-    ("PASS: all good", NotFirst),
-    ("PASS:", NotFirst),
-    ("PASS - all good", NotFirst),
-    ("PASS -", NotFirst),
-    ("PASS with nits", NotFirst),
-    ("PASS, but the lock leaks", NotFirst),
-    ("APPROVE: ship it", NotFirst),
-    ("APPROVE with changes", NotFirst),
-    ("PASS / FAIL", NotFirst),
-    ("PASS|FAIL", NotFirst),
-    ("PASS or FAIL: reason", NotFirst),
-    ("PASS FAIL", NotFirst),
-];
+#[derive(Deserialize)]
+struct Group {
+    cases: Vec<Case>,
+}
 
-const DRESSED: &[(&str, Read)] = &[
-    ("**PASS**", Pass),
-    ("*PASS*", Pass),
-    ("__PASS__", Pass),
-    ("_PASS_", Pass),
-    ("**PASS.**", Pass),
-    ("**PASS**.", Pass),
-    ("Verdict: PASS", Pass),
-    ("verdict: pass", Pass),
-    ("VERDICT:PASS.", Pass),
-    ("**Verdict: PASS**", Pass),
-    ("**Verdict:** PASS", Pass),
-    ("**Verdict**: PASS", Pass),
-    ("Verdict: **PASS**", Pass),
-    ("Verdict: _APPROVE_", Pass),
-    ("**FAIL**", Fail("")),
-    ("**FAIL**: no tests", Fail("no tests")),
-    ("**FAIL:** no tests", Fail("no tests")),
-    ("**FAIL: no tests**", Fail("no tests")),
-    ("**FAIL** - no tests", Fail("no tests")),
-    ("_FAIL: some_name_", Fail("some_name")),
-    ("Verdict: FAIL: no tests", Fail("no tests")),
-    ("Verdict: **BLOCK** - unsafe", Fail("unsafe")),
-    ("**Verdict:** BLOCK - unsafe", Fail("unsafe")),
-    ("***PASS***", NotFirst),
-    ("**_PASS_**", NotFirst),
-    ("**Verdict:** **PASS**", NotFirst),
-    ("**Verdict: **PASS****", NotFirst),
-    ("**PASS", NotFirst),
-    ("PASS**", NotFirst),
-    ("** PASS **", NotFirst),
-    ("*PASS**", NotFirst),
-    ("**PASS*", NotFirst),
-    ("**PA**SS", NotFirst),
-    ("**PASS**ED", NotFirst),
-    ("**PASS** but", NotFirst),
-    ("**PASS**: all good", NotFirst),
-    ("****", NotFirst),
-    ("**", NotFirst),
-    ("~~PASS~~", NotFirst),
-    ("~~FAIL~~", NotFirst),
-    ("`PASS`", NotFirst),
-    ("`FAIL: reason`", NotFirst),
-    ("Verdict: `PASS`", NotFirst),
-    ("\"PASS\"", NotFirst),
-    ("'PASS'", NotFirst),
-    ("(PASS)", NotFirst),
-    ("[PASS]", NotFirst),
-    ("<b>PASS</b>", NotFirst),
-    ("# PASS", NotFirst),
-    ("## Verdict: PASS", NotFirst),
-    ("- PASS", NotFirst),
-    ("* PASS", NotFirst),
-    ("1. PASS", NotFirst),
-    ("| PASS |", NotFirst),
-    ("Verdict PASS", NotFirst),
-    ("Verdict = PASS", NotFirst),
-    ("Verdict : PASS", NotFirst),
-    ("Verdict: Verdict: PASS", NotFirst),
-    ("Verdict:", NotFirst),
-    ("Verdict:\nPASS", NotFirst),
-    ("Final verdict: PASS", NotFirst),
-    ("Result: PASS", NotFirst),
-    ("Status: PASS", NotFirst),
-    ("Verdict: not PASS", NotFirst),
-    ("PASS \u{2705}", NotFirst),
-    ("\u{2705} PASS", NotFirst),
-];
+/// A text, the name of its reading, and the reason of a failure.
+#[derive(Deserialize)]
+struct Case(String, String, #[serde(default)] String);
 
-const PROSE: &[(&str, Read)] = &[
-    ("I reviewed the diff.\nPASS", NotFirst),
-    ("Looks good to me.\n\nPASS", NotFirst),
-    ("The tests PASS.", NotFirst),
-    ("I would say PASS.", NotFirst),
-    ("Everything is fine, APPROVE", NotFirst),
-    ("Here is my verdict:\nPASS", NotFirst),
-    ("Do not PASS this", NotFirst),
-    ("I cannot FAIL: this", NotFirst),
-    ("> PASS", NotFirst),
-    (">PASS", NotFirst),
-    ("> PASS\nPASS", NotFirst),
-    ("```\nPASS\n```", NotFirst),
-    ("```text\nPASS\n```\nPASS", NotFirst),
-    ("~~~\nPASS\n~~~", NotFirst),
-    ("    PASS", NotFirst),
-    ("\tPASS", NotFirst),
-    ("\n     PASS\n", NotFirst),
-    ("<thinking>\nPASS\n</thinking>", NotFirst),
-    ("PASA", NotFirst),
-    ("BESTANDEN", NotFirst),
-    ("APROBADO", NotFirst),
-    ("APPROUV\u{c9}", NotFirst),
-    ("\u{901a}\u{8fc7}", NotFirst),
-    ("\u{ff30}\u{ff21}\u{ff33}\u{ff33}", NotFirst),
-    ("P\u{410}SS", NotFirst),
-    ("\u{420}ASS", NotFirst),
-    ("PA\u{17f}S", NotFirst),
-    ("PASS\u{301}", NotFirst),
-    ("PA\u{200b}SS", NotFirst),
-    ("\u{feff}PASS", NotFirst),
-    ("PASS\u{200b}", NotFirst),
-    ("PASS\0", NotFirst),
-    ("\u{1b}[32mPASS\u{1b}[0m", NotFirst),
-    ("PASS\rFAIL: x", NotFirst),
-    ("PASS\u{2028}FAIL: x", NotFirst),
-    ("PASS\\n", NotFirst),
-    ("{\"verdict\":\"PASS\"}", NotFirst),
-    ("{\"verdict\":\"FAIL\",\"findings\":[]}", NotFirst),
-    ("", Blank),
-    ("   ", Blank),
-    ("\n\n\t\n", Blank),
-    ("\u{200b}\u{feff}", Blank),
-];
-
-const LATER: &[(&str, Read)] = &[
-    ("PASS\n\nFAIL: none", Contradicted),
-    ("PASS\nFAIL", Contradicted),
-    ("PASS\nsome words\nBLOCK: the lock leaks", Contradicted),
-    ("PASS\n**FAIL**: the lock leaks", Contradicted),
-    ("PASS\nVerdict: FAIL", Contradicted),
-    ("PASS\nFAIL:\n- the lock leaks", Contradicted),
-    ("PASS\n    FAIL: the lock leaks", Contradicted),
-    ("PASS\nwords\rFAIL: the lock leaks", Contradicted),
-    ("PASS\nwords\u{2028}FAIL: the lock leaks", Contradicted),
-    ("PASS\n\u{200b}FAIL: the lock leaks\u{feff}", Contradicted),
-    ("FAIL: x\nPASS", Contradicted),
-    ("BLOCK\n\n**APPROVE**", Contradicted),
-    ("PASS\n```\nFAIL: never closed", Contradicted),
-    ("PASS\n```\nwords\n```\nFAIL: after the block", Contradicted),
-    ("PASS\n```\nwords\n``\nFAIL: x\n```\n", Pass),
-    ("PASS\n```\nFAIL: a log\n```\nwords", Pass),
-    ("PASS\n~~~\nFAIL: a log\n~~~", Pass),
-    ("PASS\n~~~\n```\nFAIL: a log\n~~~\nwords", Pass),
-    ("PASS\n````\n```\nFAIL: a log\n````", Pass),
-    ("PASS\n```not a `fence`\nFAIL: x", Contradicted),
-    ("PASS\n```\nFAIL: one\n```\n```\nFAIL: two", Contradicted),
-    ("PASS\n> FAIL: quoted", Pass),
-    ("PASS\nIt would FAIL: without the lock", Pass),
-    ("PASS\n`FAIL: x` was the old answer", Pass),
-    ("FAIL: x\nThe rest would PASS", Fail("x")),
-    ("FAIL: x\n```\nPASS\n```", Fail("x")),
-];
-
-/// From the public incidents of kinds verdict-parse and completion-signal. Where an incident reads a verdict from the last
-/// line, or a sentinel from anywhere, the first-line rule wins: none of these may pass but the bare ones.
-const INCIDENTS: &[(&str, Read)] = &[
-    (
-        "**Verdict:** REVISE\n\nI cannot approve this until the lock is released.",
-        NotFirst,
-    ),
-    ("", Blank),
-    ("   ", Blank),
-    ("Sorry, I can't help with that.", NotFirst),
-    ("{\"passed\": tru", NotFirst),
-    ("it looks mostly fine", NotFirst),
-    ("**APPROVED FOR MERGE**", NotFirst),
-    ("LGTM", NotFirst),
-    ("Review APPROVED", NotFirst),
-    ("## Review\nReview PASSED", NotFirst),
-    ("Review PASSED\nbut FAIL: missing tests", NotFirst),
-    (
-        "The tests PASS but the API is wrong.\nFAIL: breaks v1 clients",
-        NotFirst,
-    ),
-    (
-        "`PASS` or `FAIL: reason` \u{2014} I choose FAIL: no tests",
-        NotFirst,
-    ),
-    ("PASS", Pass),
-    ("**PASS**", Pass),
-    ("PASS.", Pass),
-    (
-        "FAIL: password reset PASS path missing",
-        Fail("password reset PASS path missing"),
-    ),
-    ("PASS\n\nFAIL: none", Contradicted),
-    ("> PASS", NotFirst),
-    ("```\nPASS\n```", NotFirst),
-    ("{\"verdict\":\"FAIL\",\"findings\":[]}", NotFirst),
-    (
-        "{\"type\":\"user\",\"text\":\"Output <promise>DONE</promise> when fully complete\"}\n{\"type\":\"assistant\",\"text\":\"Starting.\"}\n",
-        NotFirst,
-    ),
-    ("LOOP_COMPLETE", NotFirst),
-    ("Not everything is finished yet", NotFirst),
-    ("I have not successfully completed all tasks", NotFirst),
-    (
-        "---RALPH_STATUS---\nSTATUS: IN_PROGRESS\nEXIT_SIGNAL: false\nRECOMMENDATION: Continue processing...\n---END_RALPH_STATUS---\nPhase completed, tests complete, feature complete.",
-        NotFirst,
-    ),
-    ("<promise>DONE</promise>", NotFirst),
-];
+impl Case {
+    fn wanted(&self) -> Read<'_> {
+        match self.1.as_str() {
+            "pass" => Pass,
+            "fail" => Fail(&self.2),
+            "blank" => Blank,
+            "not_first" => NotFirst,
+            "contradicted" => Contradicted,
+            other => panic!("`{other}` is no reading"),
+        }
+    }
+}
 
 #[test]
 fn a_text_has_the_verdict_of_its_first_line_and_no_other() {
-    let tables = [BARE, REASONS, DRESSED, PROSE, LATER, INCIDENTS];
-    assert!(tables.iter().map(|table| table.len()).sum::<usize>() >= 200);
-    for (text, wanted) in tables.into_iter().flatten() {
-        assert_eq!(read(&verdict(text, None)), *wanted, "{text:?}");
+    let groups: Vec<Group> = serde_json::from_str(CORPUS).unwrap();
+    let cases: Vec<&Case> = groups.iter().flat_map(|group| &group.cases).collect();
+    assert!(cases.len() >= 200);
+    for case in cases {
+        let text = &case.0;
+        assert_eq!(read(&verdict(text, None)), case.wanted(), "{text:?}");
     }
 }
 

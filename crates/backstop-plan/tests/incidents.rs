@@ -99,11 +99,12 @@ fn an_unknown_kind_is_refused_and_never_an_empty_step() {
 fn a_key_that_nobody_reads_is_refused_at_every_level() {
     let phase = json!({"kind": "coding", "task": "x", "type": "agent", "config": {"goal": "y"}});
     let refusals = of(json!({"phases": [phase]})).unwrap_err();
-    let keys: Vec<_> = refusals
+    let mut keys: Vec<_> = refusals
         .all()
         .iter()
         .map(|r| (r.code, r.key.as_deref().unwrap()))
         .collect();
+    keys.sort_unstable();
     assert_eq!(
         keys,
         [(Code::UnknownKey, "config"), (Code::UnknownKey, "type")]

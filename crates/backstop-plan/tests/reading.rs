@@ -33,6 +33,7 @@ fn plain_json_and_one_candidate_fence_are_read() {
         format!("1. so:\n     ```json\n     {PLAN}\n     ```\n"),
         format!("```sh\nls\n```\n```json\n{PLAN}\n```\n```text\nbye\n```"),
         format!("write ```json {PLAN} ``` so:\n```json\n{PLAN}\n```"),
+        format!("```json {PLAN} ``` is it:\n```json\n{PLAN}\n```"),
         format!("[a note]\n```json\n{PLAN}\n```"),
     ] {
         assert!(accepted(&text), "{text}");
@@ -53,6 +54,20 @@ fn what_is_not_one_object_is_refused_with_its_place() {
         ("a plan".into(), (Code::NotJson, 1, 1)),
         (format!("so: {PLAN}"), (Code::NotJson, 1, 1)),
         (format!("```json {PLAN}```"), (Code::NotJson, 1, 1)),
+        // What is no fence, or is within another.
+        (format!("``json\n{PLAN}\n``"), (Code::NotJson, 1, 1)),
+        (
+            format!("```md\n~~~\n```json\n{PLAN}\n```\n"),
+            (Code::NotJson, 1, 1),
+        ),
+        (
+            format!("````md\n```json\n{PLAN}\n```\n````\n"),
+            (Code::NotJson, 1, 1),
+        ),
+        (
+            format!("so\n```json\n{PLAN}\n``` and so on"),
+            (Code::NotJson, 2, 1),
+        ),
         // Text after the object, plain and in the fence.
         (format!("{PLAN} done"), (Code::NotJson, 1, 45)),
         (format!("{PLAN}\n{PLAN}"), (Code::NotJson, 2, 1)),
@@ -86,7 +101,7 @@ fn two_candidates_are_refused_at_the_second_and_never_chosen_between() {
     assert_eq!(first(&same), (Code::Ambiguous, 5, 1));
     let untagged = format!("```json\n{PLAN}\n```\nfrom\n```rust\n{{ 1 }}\n```");
     assert_eq!(first(&untagged), (Code::Ambiguous, 5, 1));
-    let broken = format!("```json\nnot yet\n```\n```json\n{PLAN}\n```");
+    let broken = format!("```JSON\nnot yet\n```\n```json\n{PLAN}\n```");
     assert_eq!(first(&broken), (Code::Ambiguous, 4, 1));
 }
 
@@ -133,18 +148,19 @@ fn a_repeated_key_is_refused_at_every_depth_and_however_it_is_spelt() {
 
 #[test]
 fn a_key_elsewhere_does_not_lend_its_place() {
-    let text = "{\"more\":{\"a\":{\"task\":1}},\n\"x\":[{\"task\":2}],\n\"task\":3,\"phases\":[{\"kind\":\"research\",\"task\":\"x\"}]}";
+    let text = "{\"task\":3,\n\"more\":{\"a\":{\"task\":1}},\n\"x\":[{\"task\":2}],\n\"phases\":[{\"kind\":\"research\",\"task\":\"x\"}]}";
     let refusals = Plan::read(text, Checks::None).unwrap_err();
-    let places: Vec<_> = refusals
+    let mut places: Vec<_> = refusals
         .all()
         .iter()
         .map(|r| (r.key.clone().unwrap(), r.line.unwrap(), r.column.unwrap()))
         .collect();
     let expected = [
-        ("more".into(), 1, 2),
-        ("task".into(), 3, 1),
-        ("x".into(), 2, 1),
+        ("more".into(), 2, 1),
+        ("task".into(), 1, 2),
+        ("x".into(), 3, 1),
     ];
+    places.sort_unstable();
     assert_eq!(places, expected);
 }
 

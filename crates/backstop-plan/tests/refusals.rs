@@ -179,7 +179,8 @@ fn a_refusal_is_serialised_with_what_it_knows() {
     let whole = only("nothing").code;
     assert_eq!(whole, Code::NotJson);
     let value = serde_json::to_value(only("nothing")).unwrap();
-    let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
+    let mut keys: Vec<&String> = value.as_object().unwrap().keys().collect();
+    keys.sort_unstable();
     assert_eq!(keys, ["code", "column", "line", "message"]);
 }
 
@@ -399,6 +400,9 @@ fn adjacent_phases_with_the_same_kind_and_task_are_refused_and_others_are_not() 
     assert!(plan(&[("coding", "a"), ("research", "a")]).is_ok());
     assert!(plan(&[("coding", "a"), ("research", "b"), ("coding", "a")]).is_ok());
     assert!(plan(&[("coding", "a"), ("coding", "A")]).is_ok());
+    // Two tasks that are not there are no repetition.
+    let blank = plan(&[("coding", " "), ("coding", "")]).unwrap_err();
+    assert!(blank.has(Code::BlankTask) && !blank.has(Code::DuplicateTask));
 }
 
 #[test]

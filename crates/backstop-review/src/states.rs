@@ -362,7 +362,6 @@ impl Parked {
         }
         let mut receipt = self.receipt;
         let (by, decision, note) = (by.signature().clone(), answer.decision, answer.note.clone());
-        receipt.tick(answer.at);
         receipt.answered(by.clone(), answer);
         Ok(match decision {
             Decision::Approve => Verified { receipt }.into(),

@@ -6,6 +6,7 @@ mod ear;
 mod hand_over;
 mod preflight;
 mod ready;
+mod recording;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use backstop_engine::vocab::EffectId;
 use backstop_engine::{CheckRun, Effect, Fact, Landing, Launch, Merge, ProcessRef, Shipment};
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
 
 use crate::edge::Ground;
 pub use attempt::Cut;
@@ -26,6 +28,7 @@ pub struct Executor {
     ground: Arc<Ground>,
     facts: mpsc::UnboundedSender<Fact>,
     halts: BTreeMap<EffectId, watch::Sender<bool>>,
+    tasks: Vec<JoinHandle<()>>,
 }
 
 impl Executor {
@@ -36,6 +39,7 @@ impl Executor {
             ground,
             facts,
             halts: BTreeMap::new(),
+            tasks: Vec::new(),
         }
     }
 
@@ -69,10 +73,14 @@ impl Executor {
         }
     }
 
-    /// Stops everything that runs; the facts still come.
-    pub fn halt_all(&self) {
+    /// Stops everything that runs and waits for its end.
+    pub async fn halt_all(&mut self) {
         for halt in self.halts.values() {
             halt.send_replace(true);
+        }
+        for task in self.tasks.drain(..) {
+            // One that failed has ended too.
+            let _ = task.await;
         }
     }
 
@@ -90,11 +98,12 @@ impl Executor {
     }
 
     /// Runs a task whose end is a fact. A dispatcher that is gone wants no facts.
-    fn task(&self, work: impl Future<Output = Fact> + Send + 'static) {
+    fn task(&mut self, work: impl Future<Output = Fact> + Send + 'static) {
         let facts = self.facts.clone();
-        tokio::spawn(async move {
+        self.tasks.retain(|task| !task.is_finished());
+        self.tasks.push(tokio::spawn(async move {
             let _ = facts.send(work.await);
-        });
+        }));
     }
 
     fn preflight(&mut self, id: EffectId) {

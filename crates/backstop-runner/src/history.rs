@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use backstop_engine::vocab::{EffectId, Timestamp};
-use backstop_engine::{Charter, Effect, Event, Fact, Mission, Refusal, Rule};
+use backstop_engine::{Charter, Effect, Event, Fact, Mission, ProcessRef, Refusal, Rule};
 
 use crate::journal::{self, JournalError, Record, Seq};
 
@@ -20,6 +20,17 @@ pub struct Step {
     pub because: Vec<Rule>,
     /// What it started.
     pub effects: Vec<(EffectId, Effect)>,
+}
+
+impl Step {
+    /// The agent process that this step put on record, with the launch it belongs to.
+    #[must_use]
+    pub const fn started(&self) -> Option<(EffectId, ProcessRef)> {
+        if let Fact::AttemptStarted(started) = &self.fact {
+            return Some((started.effect, started.process));
+        }
+        None
+    }
 }
 
 /// A whole journal.

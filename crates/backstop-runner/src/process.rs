@@ -9,24 +9,20 @@
 
 mod ended;
 mod identity;
-mod lines;
 mod marker;
 mod oom;
 mod output;
 mod running;
 mod spawn;
-mod spool;
 mod sweep;
 mod table;
 mod watchdog;
 
 pub use ended::{Captured, Ended, EndedBy, Exit};
-pub use identity::Identity;
-pub use lines::{Line, Lines, MOST_LINE};
+pub use identity::{Identity, ignores_hangup};
 pub use marker::{Marker, carries_marker, descends_from_marked};
 pub use oom::Oom;
 pub use output::{Heard, Idle, Listen, Pipe};
 pub use running::{Order, Running, Stopper};
 pub use spawn::{Limits, Spawn, SpawnError, Stdin, spawn};
-pub use spool::{MOST_SPOOLED, Spool, Spooled};
 pub use sweep::{Swept, become_subreaper, find_survivors, reap_orphans, stop_by_identity};

@@ -21,7 +21,7 @@ pub use mission::MissionDir;
 #[non_exhaustive]
 pub enum StateError {
     /// The system refused.
-    #[error("cannot {act} `{}`: {source}", path.display())]
+    #[error("cannot {act} `{}`: {source}: mend this, or choose another place with --state-dir", path.display())]
     Io {
         /// What was tried.
         act: &'static str,

@@ -233,6 +233,15 @@ const fn unavailable(cause: UnavailableCause) -> &'static str {
     }
 }
 
+/// Whether something runs or is waited for, without a person.
+#[must_use]
+pub const fn is_running(mission: &Mission) -> bool {
+    matches!(
+        mission.position(),
+        Position::Busy(_) | Position::Waiting(..)
+    )
+}
+
 /// Where a mission is, in a few words.
 #[must_use]
 pub fn position(mission: &Mission) -> String {

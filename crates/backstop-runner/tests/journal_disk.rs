@@ -402,7 +402,6 @@ fn a_mission_folder_is_private_and_made_once() {
         world.home().path(),
         mission.path(),
         &mission.blobs(),
-        &mission.answers(),
         &world.home().accounts(),
     ] {
         assert_eq!(mode(dir), 0o700, "{}", dir.display());

@@ -220,6 +220,35 @@ fn a_long_line_is_given_on_in_part_and_hides_a_secret_at_any_place() {
 }
 
 #[test]
+fn no_text_is_redacted_otherwise_in_pieces() {
+    for part in [
+        "API_KEY=",
+        "API_KEY=$",
+        "sk-",
+        "eyJ-",
+        "ghp_",
+        "://a:b@",
+        "=",
+        "a",
+    ] {
+        let text = part.repeat(80_000 / part.len());
+        let pieces: Vec<_> = text.as_bytes().chunks(4096).collect();
+        let clean = streamed(&environment(), &pieces);
+        assert_eq!(clean, redact(&text).into_bytes(), "{part}");
+    }
+}
+
+#[test]
+fn a_word_that_is_cut_where_a_long_line_is_let_go_hides_no_secret_behind_it() {
+    let word = format!("task-{}-ghp_TESTTESTTESTTEST ", "1".repeat(90));
+    for before in 44_960..44_985 {
+        let text = [" ".repeat(before), word.clone(), " ".repeat(30_000)].concat();
+        let clean = streamed(&environment(), &[text.as_bytes()]);
+        assert_eq!(clean, redact(&text).into_bytes(), "{before}");
+    }
+}
+
+#[test]
 fn bytes_that_are_not_utf_8_stay_as_they_are() {
     let clean = environment()
         .redact_bytes(b"\xff\xfe ghp_TESTTESTTESTTEST \xff")

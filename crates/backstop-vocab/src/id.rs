@@ -136,6 +136,20 @@ id!(
     "handoff"
 );
 
+impl MissionId {
+    /// The id that comes nearest to `text`: what an id cannot hold is left out, and what is too long is cut.
+    #[must_use]
+    pub fn clip(text: &str) -> Self {
+        let allowed = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let kept: String = text.chars().filter(allowed).take(LONGEST).collect();
+        Self(if kept.is_empty() {
+            "mission".to_owned()
+        } else {
+            kept.to_ascii_lowercase()
+        })
+    }
+}
+
 impl GateId {
     /// The id of the `number`th gate of a mission: `g1`, `g2`, …
     #[must_use]
@@ -174,6 +188,14 @@ mod tests {
                 matches!(bad.parse::<GateId>(), Err(IdError::Character { .. })),
                 "{bad:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_clipped_mission_id_has_the_form_of_an_id() {
+        for text in ["", "Fix it!", "\u{202e}", &"x".repeat(100)] {
+            let id = MissionId::clip(text);
+            assert_eq!(id.as_str().parse::<MissionId>(), Ok(id.clone()));
         }
     }
 

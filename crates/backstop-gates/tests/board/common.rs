@@ -1,8 +1,8 @@
 //! A board under test with short words for what happens to it.
 
 use backstop_gates::{
-    Approval, Board, GateDraft, GateKind, HostEvidence, Judged, NoVerdict, OnFail, Reason, Refusal,
-    Rejection, Specs, State, StateKind, Target, Trigger, Verdict, standard_roles,
+    Approval, Board, GateDraft, GateKind, HostEvidence, Judged, OnFail, Reason, Refusal, Rejection,
+    Specs, State, StateKind, Target, Trigger, Verdict, standard_roles,
 };
 use backstop_vocab::{Attempt, Channel, Digest, GateId, Note, Operator, RoleName, Signature};
 
@@ -96,10 +96,10 @@ pub(crate) fn red() -> HostEvidence {
     HostEvidence::new("cargo clippy".parse().unwrap(), 101, Digest::of(b"log")).unwrap()
 }
 
-pub(crate) fn fails(words: &str) -> Result<Verdict, NoVerdict> {
-    Ok(Verdict::Fail {
+pub(crate) fn fails(words: &str) -> Verdict {
+    Verdict::Fail {
         reason: Reason::clip(words),
-    })
+    }
 }
 
 /// The role runs and completes its first attempt on this tree.
@@ -122,7 +122,7 @@ pub(crate) fn give_pass(board: &Board, name: &str, judged: &Judged) -> Result<Bo
 pub(crate) fn give_failure(board: &Board, name: &str, judged: &Judged) -> Result<Board, Refusal> {
     match board.specs().gate(&id(name)).unwrap().kind() {
         GateKind::Verify => board.verify(&target(name), &[green(), red()], judged),
-        GateKind::Review => board.review(&target(name), &fails("it leaks"), judged),
+        GateKind::Review => board.review(&target(name), &Ok(fails("it leaks")), judged),
         GateKind::Approve => board.reject(&operator(), &rejection(name, "not this"), judged),
     }
 }
@@ -136,7 +136,11 @@ pub(crate) fn in_state(wanted: StateKind, kind: GateKind) -> Board {
     let on_fail = match wanted {
         StateKind::Retrying => OnFail::Retry,
         StateKind::Escalated => OnFail::Escalate,
-        _ => OnFail::Block,
+        StateKind::Pending
+        | StateKind::Passed
+        | StateKind::Overridden
+        | StateKind::Waived
+        | StateKind::Blocked => OnFail::Block,
     };
     let new = board(&[gate("g", kind, on_fail)]);
     let ripe = ran(&new, "reviewer", &now(1));

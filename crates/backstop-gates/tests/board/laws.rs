@@ -126,11 +126,11 @@ fn take(board: &Board, tree: &mut u8, step: Step) -> Option<Board> {
     };
     let yes = |gate: usize| approval(board, GATES[gate], &there, "seen");
     let verdict = |pass| {
-        if pass {
-            Ok(Verdict::Pass)
+        Ok(if pass {
+            Verdict::Pass
         } else {
             fails("it leaks")
-        }
+        })
     };
     match step {
         Step::Tree(n) => {
@@ -175,7 +175,7 @@ impl Opened {
                 self.0.remove(&gate);
             }
             Step::Run(n) | Step::Start(n) => {
-                self.close(|gate| ROLE_OF[gate] == n && GATES[gate] != "go")
+                self.close(|gate| ROLE_OF[gate] == n && GATES[gate] != "go");
             }
             Step::Generation(n) => self.close(|gate| ROLE_OF[gate] >= n),
             Step::Complete(_) | Step::Retry(_) | Step::Tree(_) => {}
@@ -205,7 +205,7 @@ proptest! {
         }
         let failed = |board: &Board| {
             let fixed = |gate: &&str| matches!(kind_of(board, gate), StateKind::Blocked | StateKind::Escalated);
-            GATES.into_iter().filter(|gate| fixed(&gate)).collect::<Vec<_>>()
+            GATES.into_iter().filter(|gate| fixed(gate)).collect::<Vec<_>>()
         };
         let mut fixed = failed(&board);
         for step in after {

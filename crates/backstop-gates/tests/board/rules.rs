@@ -201,7 +201,9 @@ fn each_kind_takes_its_own_evidence_and_refuses_the_others() {
                     (Evidence::Verdict, true) => {
                         ripe.review(&target("g"), &Ok(Verdict::Pass), &now(1))
                     }
-                    (Evidence::Verdict, false) => ripe.review(&target("g"), &fails("x"), &now(1)),
+                    (Evidence::Verdict, false) => {
+                        ripe.review(&target("g"), &Ok(fails("x")), &now(1))
+                    }
                     (Evidence::Approval, _) => {
                         ripe.approve(&operator(), &approval(&ripe, "g", &now(1), ""), &now(1))
                     }
@@ -490,9 +492,8 @@ fn an_operators_answers_fit_the_state_of_the_gate() {
             let yes = approval(&board, "g", &now(1), "known flake");
             let (approve, overrule, reject) = match (state, kind) {
                 (StateKind::Pending, GateKind::Approve) => ("ok", "nothing_to_override", "ok"),
-                (StateKind::Pending, _) => ("wrong_evidence", "ok", "ok"),
                 (StateKind::Retrying, GateKind::Approve) => ("not_pending", "ok", "ok"),
-                (StateKind::Retrying, _) => ("wrong_evidence", "ok", "ok"),
+                (StateKind::Pending | StateKind::Retrying, _) => ("wrong_evidence", "ok", "ok"),
                 (StateKind::Blocked | StateKind::Escalated, GateKind::Approve) => {
                     ("not_pending", "ok", "fixed")
                 }
@@ -626,6 +627,16 @@ fn a_new_generation_refills_retries() {
         kind_of(&give_failure(&next, "g", &now(1)).unwrap(), "g"),
         StateKind::Retrying
     );
+}
+
+#[test]
+fn an_operators_retry_refills_retries() {
+    let mut board = in_state(StateKind::Retrying, GateKind::Verify);
+    board = give_failure(&ran(&board, "reviewer", &now(1)), "g", &now(1)).unwrap();
+    assert_eq!(kind_of(&board, "g"), StateKind::Escalated);
+    board = board.retry(&operator(), &[role("reviewer")]).unwrap();
+    board = give_failure(&ran(&board, "reviewer", &now(1)), "g", &now(1)).unwrap();
+    assert_eq!(kind_of(&board, "g"), StateKind::Retrying);
 }
 
 #[test]

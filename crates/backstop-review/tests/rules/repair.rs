@@ -219,3 +219,29 @@ fn a_digest_that_no_repair_explains_stops_as_stale() {
     let open = reviewing(Bounds::default());
     assert_eq!(open.clone().observe(tree(0), at(30)).unwrap(), open);
 }
+
+#[test]
+fn the_recorded_implementer_is_the_one_of_the_last_repair() {
+    let second = Repair {
+        implementer: receipt("implementer", "i2"),
+        ..repair(1, 2)
+    };
+    let moved = repair_again(repairing(Bounds::default()), 0, 1);
+    let open = go_on(moved.record_repair(second).unwrap())
+        .begin(at(100))
+        .unwrap();
+    let review = Review {
+        iteration: 2,
+        digest: tree(2),
+        implementer: Author::Recorded,
+        ..clean()
+    };
+    let state = open.record(review).unwrap();
+    match state.receipt().entries().last() {
+        Some(Entry::Reviewed(judged)) => {
+            let implementer = judged.routes.implementer.as_ref().unwrap();
+            assert_eq!(implementer.session(), &label("i2"));
+        }
+        other => panic!("{other:?}"),
+    }
+}

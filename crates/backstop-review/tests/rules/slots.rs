@@ -101,7 +101,11 @@ fn an_abandoned_slot_is_charged_its_time_and_closed() {
         "iterations 1/3, tools 7/120, elapsed 40s/900s"
     );
     assert_eq!(receipt.abandoned(), 1);
-    assert_eq!(ready.begin(at(50)).unwrap().slot().number(), 2);
+    let second = ready.begin(at(50)).unwrap();
+    assert_eq!(second.slot().number(), 2);
+    let twice = second.abandon(Spend::default(), at(55));
+    assert_eq!(twice.receipt().abandoned(), 2);
+    assert_eq!(twice.receipt().elapsed(), Span::from_secs(45));
 }
 
 #[test]

@@ -145,6 +145,7 @@ fn findings_are_at_most_fifty_of_three_hundred_characters() {
     assert!("ä".repeat(300).parse::<Finding>().is_ok());
     assert!("😀".repeat(300).parse::<Finding>().is_ok());
     assert_eq!(Finding::clip(&long).unwrap().as_str(), "ä".repeat(300));
+    assert_eq!(Finding::clip(" \n x\n").unwrap().as_str(), "x");
     for blank in ["", " \n", "\u{1b}", "\u{200b}"] {
         assert_eq!(blank.parse::<Finding>(), Err(FindingError::Blank));
         assert_eq!(Finding::clip(blank), None);
@@ -161,19 +162,128 @@ fn findings_are_at_most_fifty_of_three_hundred_characters() {
 }
 
 #[test]
-fn a_stop_reads_as_a_sentence() {
-    let open = reviewing(bounds(|b| b.iterations = 1));
-    let state = open.record(failing()).unwrap();
-    let reason = stop_reason(&state);
-    assert_eq!(
-        reason.to_string(),
-        "used up: iterations; repairs are needed"
-    );
-    assert_eq!(reason.code(), "ceilings");
-    assert_eq!(
-        serde_json::to_string(reason).unwrap(),
-        r#"{"ceilings":{"passed":["iterations"],"verdict":"repairs_needed"}}"#
-    );
+fn a_stop_reads_as_a_sentence_and_has_a_code() {
+    let ceilings = |passed: &[Ceiling], verdict| StopReason::Ceilings {
+        passed: passed.to_vec(),
+        verdict,
+    };
+    let two = [Ceiling::WallClockSecs, Ceiling::ToolCalls];
+    let stalled = |last| StopReason::Stalled { last, in_a_row: 2 };
+    let (pin, found) = (tree(0), tree(1));
+    let (by, note) = (signature(), "not yet".parse().unwrap());
+    let stale = format!("`{found}` is not the pinned `{pin}` and no repair explains it");
+    let cases = [
+        (
+            ceilings(&[Ceiling::Iterations], Some(Verdict::RepairsNeeded)),
+            "ceilings",
+            "used up: iterations; repairs are needed",
+        ),
+        (
+            ceilings(&two, Some(Verdict::Clean)),
+            "ceilings",
+            "used up: wall_clock_secs, tool_calls; the verdict was clean",
+        ),
+        (
+            ceilings(&[Ceiling::RedChecks], None),
+            "ceilings",
+            "used up: red_checks",
+        ),
+        (StopReason::StaleInput { pin, found }, "stale_input", &stale),
+        (
+            stalled(Stall::NoProgress),
+            "stalled",
+            "the repair changed nothing; stalled in a row: 2",
+        ),
+        (
+            stalled(Stall::Oscillation),
+            "stalled",
+            "the repair went back to an earlier digest; stalled in a row: 2",
+        ),
+        (
+            StopReason::Declined { by, note },
+            "declined",
+            "declined by `ada`: not yet",
+        ),
+    ];
+    for (reason, code, words) in cases {
+        check_stop(&reason, code, words);
+    }
+}
+
+#[test]
+fn an_inconclusive_stop_says_what_is_wrong_with_the_review() {
+    let (one, other) = (Party::Implementer, Party::Reviewer);
+    let missing = Vec::new();
+    let cases = [
+        (
+            Inconclusive::Incomplete { missing },
+            "its receipts stayed incomplete",
+        ),
+        (Inconclusive::NoVerifier, "it has no evidence of a verifier"),
+        (
+            Inconclusive::SharedSession { one, other },
+            "two of its parties were one session",
+        ),
+        (Inconclusive::NoVerdict, "it has no verdict"),
+        (
+            Inconclusive::CleanWithFindings,
+            "its verdict is clean and findings are open",
+        ),
+        (
+            Inconclusive::CleanAgainstRed,
+            "its verdict is clean and the host's check is red",
+        ),
+        (
+            Inconclusive::RepairsWithoutFindings,
+            "it wants repairs and names none",
+        ),
+    ];
+    for (why, words) in cases {
+        let words = format!("the review is inconclusive: {words}");
+        check_stop(&StopReason::Inconclusive(why), "inconclusive", &words);
+    }
+}
+
+fn check_stop(reason: &StopReason, code: &str, words: &str) {
+    assert_eq!(reason.to_string(), words);
+    assert_eq!(reason.code(), code);
+    let text = serde_json::to_string(reason).unwrap();
+    assert!(text.starts_with(&format!("{{\"{code}\":")), "{text}");
+    assert_eq!(&serde_json::from_str::<StopReason>(&text).unwrap(), reason);
+}
+
+#[test]
+fn a_refusal_says_what_to_do_and_has_a_code() {
+    let (given, pin) = (tree(1), tree(0));
+    let not_the_pin =
+        format!("the answer is for `{given}`: look at what is parked, `{pin}`, and answer for it");
+    let (submitted, open) = (2, 1);
+    let cases = [
+        (
+            Refused::Iteration { submitted, open },
+            "iteration",
+            "the review answers iteration `2`: answer the open one, 1",
+        ),
+        (
+            Refused::NoFindings,
+            "no_findings",
+            "the red check has no findings: say what is red",
+        ),
+        (
+            Refused::NotThePin { given, pin },
+            "not_the_pin",
+            &not_the_pin,
+        ),
+        (
+            Refused::NoNote,
+            "no_note",
+            "the decline has no note: say why",
+        ),
+    ];
+    for (why, code, words) in cases {
+        assert_eq!(why.to_string(), words);
+        assert_eq!(why.code(), code);
+    }
 }
 
 #[test]
@@ -186,6 +296,42 @@ fn the_names_printed_are_the_names_on_the_wire() {
     }
     for step in StepKind::ALL {
         assert_eq!(serde_json::to_string(step).unwrap(), format!("\"{step}\""));
+    }
+    for ceiling in [
+        Ceiling::Iterations,
+        Ceiling::WallClockSecs,
+        Ceiling::ToolCalls,
+        Ceiling::RedChecks,
+    ] {
+        let name = ceiling.name();
+        assert_eq!(
+            serde_json::to_string(&ceiling).unwrap(),
+            format!("\"{name}\"")
+        );
+    }
+    for party in [Party::Implementer, Party::Reviewer, Party::Verifier] {
+        let name = party.name();
+        assert_eq!(
+            serde_json::to_string(&party).unwrap(),
+            format!("\"{name}\"")
+        );
+    }
+    for field in [
+        Field::Receipt,
+        Field::Role,
+        Field::Provider,
+        Field::Model,
+        Field::RequestedReasoning,
+        Field::EffectiveReasoning,
+        Field::RoutedBy,
+        Field::Router,
+        Field::Session,
+    ] {
+        let name = field.name();
+        assert_eq!(
+            serde_json::to_string(&field).unwrap(),
+            format!("\"{name}\"")
+        );
     }
     for (step, kind) in every_step().iter().zip(StepKind::ALL) {
         let text = serde_json::to_string(step).unwrap();

@@ -43,8 +43,13 @@ impl ConfigError {
         let near = closest(name, Account::ALL.iter().map(|account| account.name()));
         let names: Vec<&str> = Account::ALL.iter().map(|account| account.name()).collect();
         let words = match near {
-            Some(near) => format!("unknown account `{name}` — did you mean `{near}`?"),
-            None => format!("unknown account `{name}`: use one of {}", names.join(", ")),
+            Some(near) => {
+                format!("unknown account `{name}` in `[ceilings]` — did you mean `{near}`?")
+            }
+            None => format!(
+                "unknown account `{name}` in `[ceilings]`: use one of {}; a key of the file itself stands above its first table",
+                names.join(", ")
+            ),
         };
         Self::at(path, text, span, &words)
     }

@@ -48,6 +48,40 @@ pub struct File {
     pub review: ReviewTable,
 }
 
+impl File {
+    /// This file, with `own` for every part that this one leaves out.
+    #[must_use]
+    pub fn over(self, own: Self) -> Self {
+        fn part<T: Default + PartialEq>(first: T, second: T) -> T {
+            if first == T::default() { second } else { first }
+        }
+        let mut agents = own.agents;
+        agents.extend(self.agents);
+        Self {
+            mode: self.mode.or(own.mode),
+            agent: self.agent.or(own.agent),
+            model: self.model.or(own.model),
+            effort: self.effort.or(own.effort),
+            checks: part(self.checks, own.checks),
+            check: part(self.check, own.check),
+            agents,
+            roles: RoleTables {
+                scout: part(self.roles.scout, own.roles.scout),
+                planner: part(self.roles.planner, own.roles.planner),
+                implementer: part(self.roles.implementer, own.roles.implementer),
+            },
+            ceilings: part(self.ceilings, own.ceilings),
+            auto: part(self.auto, own.auto),
+            gate: part(self.gate, own.gate),
+            ship: part(self.ship, own.ship),
+            preflight: part(self.preflight, own.preflight),
+            workspace: part(self.workspace, own.workspace),
+            limits: part(self.limits, own.limits),
+            review: part(self.review, own.review),
+        }
+    }
+}
+
 /// A host check.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -8,12 +8,12 @@ use backstop_agents::{
     self as agents, Classified, CommandLine, Ending, HostFacts, SpawnFault, Support,
 };
 use backstop_engine::outcome::{Artifact, Interruption, Status, UnavailableCause};
-use backstop_engine::vocab::{Digest, EffectId, Text};
+use backstop_engine::vocab::{Digest, EffectId, Phase, Text};
 use backstop_engine::{ArtifactSeen, AttemptEnded, AttemptStarted, Cost, Fact, Head, Order};
 use backstop_engine::{ProcessRef, Usage};
 use tokio::sync::mpsc;
 
-use super::checks::halt_on;
+use super::checks::{end_left, halt_on};
 use super::ear::{Ear, Told};
 use super::{Halted, blocking, ready};
 use crate::edge::Ground;
@@ -74,9 +74,9 @@ pub(super) async fn end_cut(ground: &Arc<Ground>, cut: &Cut) -> AttemptEnded {
         };
         process::stop_by_identity(identity, &marker, ground.grace()).await;
     }
-    for survivor in process::find_survivors(&marker) {
-        process::stop_by_identity(survivor, &marker, ground.grace()).await;
-    }
+    end_left(ground, &marker).await;
+    // The setup of the workspace may have been at work still.
+    end_left(ground, &ground.check_marker(Phase::FIRST)).await;
     let status = Status::Interrupted {
         by: Interruption::RunnerDied,
     };
@@ -121,8 +121,8 @@ async fn launch(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Path) -> 
             format!("`{name}` is not an agent that this Backstop knows"),
         );
     };
-    let line = match adapter.command(&invocation(ground, order)) {
-        Ok(line) => line,
+    let command = match adapter.command(&invocation(ground, order)) {
+        Ok(command) => command,
         Err(words) => return Run::never(configuration, words),
     };
     let spool = match ground.blobs.spool() {
@@ -130,7 +130,12 @@ async fn launch(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Path) -> 
         Err(error) => return Run::never(configuration, error.to_string()),
     };
     let mut ear = Ear::new(ground, &live, order.allowance, adapter.parser(), spool);
-    let running = match process::spawn(spawned(ground, order, line, dir)) {
+    let mut spawn = spawned(ground, order, command, dir);
+    match ready::git_settings(ground) {
+        Ok(variable) => spawn.env.push(variable),
+        Err(words) => return Run::never(configuration, words),
+    }
+    let running = match process::spawn(spawn) {
         Ok(running) => running,
         Err(error) => return not_started(adapter.features(), &error),
     };
@@ -146,7 +151,23 @@ async fn launch(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Path) -> 
     let watch = halt_on(live.halted.clone(), running.stopper());
     let ended = running.wait(&mut ear).await;
     watch.abort();
-    judge(adapter.features(), &ended, ear.finish())
+    let told = ear.finish();
+    if !ended.left.is_empty() {
+        let left: Vec<String> = ended
+            .left
+            .iter()
+            .map(|identity| identity.pid.to_string())
+            .collect();
+        let words = format!(
+            "processes of the attempt could not be ended: {}: end them, then retry",
+            left.join(", ")
+        );
+        return Run {
+            transcript: told.digest,
+            ..Run::never(configuration, words)
+        };
+    }
+    judge(adapter.features(), &ended, told)
 }
 
 fn invocation(ground: &Ground, order: &Order) -> agents::Invocation {
@@ -174,12 +195,12 @@ fn invocation(ground: &Ground, order: &Order) -> agents::Invocation {
     }
 }
 
-fn spawned(ground: &Ground, order: &Order, line: CommandLine, dir: &Path) -> Spawn {
+fn spawned(ground: &Ground, order: &Order, command: CommandLine, dir: &Path) -> Spawn {
     let own = || std::env::current_exe().unwrap_or_else(|_| PathBuf::from("backstop"));
-    let program = line.program.unwrap_or_else(own);
+    let program = command.program.unwrap_or_else(own);
     let mut spawn = Spawn::new(program, dir, ground.marker(order));
-    spawn.args = line.args.into_iter().map(Into::into).collect();
-    spawn.env = line
+    spawn.args = command.args.into_iter().map(Into::into).collect();
+    spawn.env = command
         .env
         .into_iter()
         .map(|(name, value)| (name.into(), value.into()))
@@ -191,7 +212,7 @@ fn spawned(ground: &Ground, order: &Order, line: CommandLine, dir: &Path) -> Spa
         "BACKSTOP_ARTIFACT".into(),
         artifact_file(ground, order).into(),
     ));
-    spawn.stdin = match line.stdin {
+    spawn.stdin = match command.stdin {
         agents::Stdin::Null => Stdin::Null,
         agents::Stdin::Text(text) => Stdin::Text(text.into_bytes()),
     };
@@ -230,7 +251,7 @@ fn not_started(features: agents::Features, error: &SpawnError) -> Run {
         }
         SpawnError::NotExecutable { .. } => SpawnFault::NotExecutable,
         SpawnError::Directory { .. } => SpawnFault::NoDirectory,
-        _ => SpawnFault::Other,
+        SpawnError::TooLong { .. } | SpawnError::Other { .. } => SpawnFault::Other,
     };
     let host = HostFacts {
         ending: Ending::NotStarted(fault),
@@ -329,7 +350,7 @@ async fn end(ground: &Arc<Ground>, id: EffectId, order: &Order, run: Run) -> Att
         matches!(run.status, Status::Interrupted { .. }),
     );
     let found = blocking(ground, move |ground| take(ground, &asked, interrupted)).await;
-    let found = found.unwrap_or_else(|words| Found::nothing(words));
+    let found = found.unwrap_or_else(Found::nothing);
     let artifact = artifact(ground, order, run.message.as_deref());
     let words = match found.trouble {
         Some(trouble) => format!("{trouble}\n{}", run.words),

@@ -2,16 +2,17 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use backstop_engine::vocab::{CommitId, Digest, EffectId, Phase};
 use backstop_engine::{Check, CheckResult, CheckRun, CheckVerdict, ChecksRan};
 
+use super::recording::Recording;
 use super::{Halted, blocking, ready};
-use crate::blobs::{Blobs, Spool};
+use crate::blobs::Blobs;
 use crate::edge::Ground;
 use crate::git::Scratch;
-use crate::process::{self, Ended, EndedBy, Exit, Heard, Limits, Order, Pipe, Spawn};
+use crate::process::{self, Ended, EndedBy, Exit, Heard, Limits, Marker, Order, Spawn};
 
 /// The most of a check's output that is kept, in bytes.
 const KEPT: u64 = 8 << 20;
@@ -46,23 +47,74 @@ pub(super) async fn run_all(
     commit: &CommitId,
     halted: &Halted,
 ) -> Vec<CheckResult> {
-    let place = prepare(ground, commit, halted).await;
+    match prepare(ground, phase, commit, halted).await {
+        Ok(dir) => run_in(ground, phase, checks, &dir, halted).await,
+        Err(words) => {
+            let not_run = |check| not_run(ground, check, &words);
+            checks.iter().map(not_run).collect()
+        }
+    }
+}
+
+/// Runs `checks` in a checkout that is ready.
+pub(super) async fn run_in(
+    ground: &Arc<Ground>,
+    phase: Phase,
+    checks: &[Check],
+    dir: &Path,
+    halted: &Halted,
+) -> Vec<CheckResult> {
     let mut results = Vec::new();
     for check in checks {
-        results.push(match &place {
-            Ok(dir) => run_one(ground, phase, check, dir, halted).await,
-            Err(words) => not_run(ground, check, words),
-        });
+        results.push(run_one(ground, phase, check, dir, halted).await);
     }
+    mark_use(ground);
     results
+}
+
+/// The mark whose time is that of the last use of the scratch checkout.
+fn used(ground: &Ground) -> PathBuf {
+    ground.dir.path().join("scratch.used")
+}
+
+fn mark_use(ground: &Ground) {
+    // Without the mark a build cache may be taken for fresh that is not: no worse than in the operator's own checkout.
+    let _ = std::fs::write(used(ground), b"");
+}
+
+/// Lets the second of the last use pass. Build caches are kept from one commit to the next, and some tools tell whether
+/// a file changed by the whole seconds of its time and its size, as Python does: files must not change within it.
+async fn pass_second(ground: &Ground) {
+    let second = |time: SystemTime| {
+        time.duration_since(SystemTime::UNIX_EPOCH)
+            .ok()
+            .map(|since| since.as_secs())
+    };
+    let last = std::fs::metadata(used(ground)).and_then(|found| found.modified());
+    let last = last.ok().and_then(second);
+    while last.is_some() && second(SystemTime::now()) == last {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Ends what a runner that died has left at work under this marker.
+pub(super) async fn end_left(ground: &Ground, marker: &Marker) {
+    for survivor in process::find_survivors(marker) {
+        process::stop_by_identity(survivor, marker, ground.grace()).await;
+    }
 }
 
 /// The scratch checkout of `commit`, ready to be worked in.
 pub(super) async fn prepare(
     ground: &Arc<Ground>,
+    phase: Phase,
     commit: &CommitId,
     halted: &Halted,
 ) -> Result<PathBuf, String> {
+    for phase in [phase, Phase::FIRST] {
+        end_left(ground, &ground.check_marker(phase)).await;
+    }
+    pass_second(ground).await;
     let commit = commit.clone();
     let scratch = blocking(ground, move |ground| {
         let scratch = Scratch::prepare(&ground.host, &commit).map_err(|error| error.to_string())?;
@@ -74,6 +126,7 @@ pub(super) async fn prepare(
         ready::set_up(ground, &scratch.path(), halted).await?;
         scratch.set_up().map_err(|error| error.to_string())?;
     }
+    mark_use(ground);
     Ok(scratch.path())
 }
 
@@ -172,6 +225,7 @@ pub(super) async fn shell(
 ) -> Result<(Finished, Printed), String> {
     let mut spawn = Spawn::new("/bin/sh", dir, ground.check_marker(phase));
     spawn.args = vec!["-c".into(), command.into()];
+    spawn.env.push(ready::git_settings(ground)?);
     spawn.limits = Limits {
         idle: None,
         wall: Some(Duration::from_millis(ground.settings.limits.check_ms)),
@@ -184,19 +238,14 @@ pub(super) async fn shell(
         .map_err(|error| error.to_string())?;
     let running = process::spawn(spawn).map_err(|error| error.to_string())?;
     let watch = halt_on(halted.clone(), running.stopper());
-    let mut log = Log {
-        ground,
-        spool,
-        lines: [
-            backstop_agents::Lines::default(),
-            backstop_agents::Lines::default(),
-        ],
+    let mut recording = Recording::new(ground, spool);
+    let mut hear = |pipe, bytes: &[u8]| {
+        recording.take(pipe, bytes);
+        Heard::Carry
     };
-    let ended = running
-        .wait(&mut |pipe, bytes: &[u8]| log.hear(pipe, bytes))
-        .await;
+    let ended = running.wait(&mut hear).await;
     watch.abort();
-    let digest = log.finish();
+    let digest = recording.finish();
     Ok((Finished(ended), Printed { digest }))
 }
 
@@ -210,40 +259,4 @@ pub(super) fn halt_on(
             stopper.stop(Order::Stop);
         }
     })
-}
-
-/// Writes output line by line without secrets. A disk that refuses costs the log, not the check.
-struct Log<'a> {
-    ground: &'a Ground,
-    spool: Spool,
-    lines: [backstop_agents::Lines; 2],
-}
-
-impl Log<'_> {
-    fn hear(&mut self, pipe: Pipe, bytes: &[u8]) -> Heard {
-        let [out, err] = &mut self.lines;
-        let lines = match pipe {
-            Pipe::Stdout => out.take(bytes),
-            Pipe::Stderr => err.take(bytes),
-        };
-        for line in lines {
-            self.write(&line);
-        }
-        Heard::Carry
-    }
-
-    fn write(&mut self, line: &str) {
-        let _ = self
-            .spool
-            .write(self.ground.redactor.redact(line).as_bytes());
-        let _ = self.spool.write(b"\n");
-    }
-
-    fn finish(mut self) -> Option<Digest> {
-        let [out, err] = &mut self.lines;
-        for line in [out.rest(), err.rest()].into_iter().flatten() {
-            self.write(&line);
-        }
-        self.spool.finish().ok().map(|kept| kept.digest)
-    }
 }

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use backstop_agents::{AgentEvent, Lines, Parser, Stream, Transcript};
+use backstop_agents::{AgentEvent, Parser, Stream, Transcript};
 use backstop_engine::mode::Account;
 use backstop_engine::vocab::{Digest, EffectId, Text};
 use backstop_engine::{Allowance, Fact, SessionOpened};
 use tokio::sync::mpsc;
 
 use super::attempt::Live;
+use super::recording::Recording;
 use crate::blobs::Spool;
 use crate::edge::Ground;
 use crate::process::{Heard, Listen, Order, Pipe};
@@ -20,11 +21,10 @@ pub(super) struct Ear<'a> {
     facts: mpsc::UnboundedSender<Fact>,
     allowance: Allowance,
     parser: Box<dyn Parser>,
-    spool: Spool,
+    recording: Recording<'a>,
     transcript: Transcript,
     /// The account that ran out, once one has.
     spent: Option<Account>,
-    lines: [Lines; 2],
 }
 
 /// What was heard in all.
@@ -48,10 +48,9 @@ impl<'a> Ear<'a> {
             facts: live.facts.clone(),
             allowance,
             parser,
-            spool,
+            recording: Recording::new(ground, spool),
             transcript: Transcript::default(),
             spent: None,
-            lines: [Lines::default(), Lines::default()],
         }
     }
 
@@ -63,25 +62,6 @@ impl<'a> Ear<'a> {
             limits.idle_ms
         };
         Duration::from_millis(ms)
-    }
-
-    /// A disk that refuses costs the transcript, not the attempt: the journal will say that the disk is full.
-    fn keep(&mut self, pipe: Pipe, bytes: &[u8]) {
-        let [out, err] = &mut self.lines;
-        let lines = match pipe {
-            Pipe::Stdout => out.take(bytes),
-            Pipe::Stderr => err.take(bytes),
-        };
-        for line in lines {
-            self.write(&line);
-        }
-    }
-
-    fn write(&mut self, line: &str) {
-        let _ = self
-            .spool
-            .write(self.ground.redactor.redact(line).as_bytes());
-        let _ = self.spool.write(b"\n");
     }
 
     fn take(&mut self, event: AgentEvent) {
@@ -127,11 +107,7 @@ impl<'a> Ear<'a> {
         for event in self.parser.finish() {
             self.take(event);
         }
-        let [out, err] = &mut self.lines;
-        for line in [out.rest(), err.rest()].into_iter().flatten() {
-            self.write(&line);
-        }
-        let digest = self.spool.finish().ok().map(|kept| kept.digest);
+        let digest = self.recording.finish();
         Told {
             transcript: self.transcript,
             spent: self.spent,
@@ -142,7 +118,7 @@ impl<'a> Ear<'a> {
 
 impl Listen for Ear<'_> {
     fn hear(&mut self, pipe: Pipe, bytes: &[u8]) -> Heard {
-        self.keep(pipe, bytes);
+        self.recording.take(pipe, bytes);
         let stream = match pipe {
             Pipe::Stdout => Stream::Out,
             Pipe::Stderr => Stream::Err,

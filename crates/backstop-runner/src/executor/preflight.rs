@@ -213,10 +213,15 @@ async fn base(ground: &Arc<Ground>, points: &mut Vec<Point>, halted: &Halted) ->
     }
     if fields.checks.is_empty() {
         points.push(warned("checks", "no host check is configured"));
-        return Vec::new();
     }
-    let commit = &fields.base.commit;
-    let results = checks::run_all(ground, Phase::FIRST, &fields.checks, commit, halted).await;
+    let (phase, commit) = (Phase::FIRST, &fields.base.commit);
+    let results = match checks::prepare(ground, phase, commit, halted).await {
+        Ok(dir) => checks::run_in(ground, phase, &fields.checks, &dir, halted).await,
+        Err(words) => {
+            points.push(failed("workspace", &words));
+            return Vec::new();
+        }
+    };
     points.extend(
         results
             .iter()

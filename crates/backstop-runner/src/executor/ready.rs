@@ -1,5 +1,6 @@
 //! Makes a checkout ready to be worked in: files that git does not track, and the operator's setup commands.
 
+use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 use backstop_engine::vocab::Phase;
@@ -55,6 +56,52 @@ fn place(from: &Path, to: &Path, name: &Path) -> std::io::Result<()> {
     std::fs::write(target, bytes)
 }
 
+/// What makes git's global configuration, for what runs in a lane, a file of the mission's own that begins with the
+/// operator's: `git config --global` there changes nothing of theirs. Begun anew each time.
+///
+/// # Errors
+/// Words for the operator.
+pub(super) fn git_settings(ground: &Ground) -> Result<(OsString, OsString), String> {
+    let file = ground.dir.path().join("global.gitconfig");
+    let mut text = Vec::new();
+    for path in global_files(|name| std::env::var_os(name).filter(|value| !value.is_empty())) {
+        text.extend(b"[include]\n\tpath = ");
+        text.extend(quoted(&path));
+        text.push(b'\n');
+    }
+    let written = std::fs::write(&file, text);
+    written.map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;
+    Ok(("GIT_CONFIG_GLOBAL".into(), file.into()))
+}
+
+/// Where git finds the operator's global configuration; a file that is not there includes nothing.
+fn global_files(var: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    if let Some(file) = var("GIT_CONFIG_GLOBAL") {
+        return vec![file.into()];
+    }
+    let home = var("HOME").map(PathBuf::from);
+    let xdg = var("XDG_CONFIG_HOME").map(PathBuf::from);
+    let xdg = xdg.or_else(|| Some(home.as_ref()?.join(".config")));
+    let xdg = xdg.map(|folder| folder.join("git/config"));
+    xdg.into_iter()
+        .chain(home.map(|home| home.join(".gitconfig")))
+        .collect()
+}
+
+/// A path as a value of git's configuration.
+fn quoted(path: &Path) -> Vec<u8> {
+    let mut value = vec![b'"'];
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'"' | b'\\' => value.extend([b'\\', *byte]),
+            b'\n' => value.extend(b"\\n"),
+            _ => value.push(*byte),
+        }
+    }
+    value.push(b'"');
+    value
+}
+
 /// Runs `[workspace] setup` in `dir`.
 ///
 /// # Errors
@@ -69,4 +116,32 @@ pub(super) async fn set_up(ground: &Ground, dir: &Path, halted: &Halted) -> Resu
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lane_reads_what_the_operator_has_told_git() {
+        let of = |set: &'static [(&str, &str)]| {
+            global_files(move |name| {
+                let found = set.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| value.into())
+            })
+        };
+        assert_eq!(
+            of(&[("HOME", "/h")]),
+            ["/h/.config/git/config", "/h/.gitconfig"].map(PathBuf::from)
+        );
+        let both = of(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "/x")]);
+        assert_eq!(both, ["/x/git/config", "/h/.gitconfig"].map(PathBuf::from));
+        let named = of(&[("HOME", "/h"), ("GIT_CONFIG_GLOBAL", "/g")]);
+        assert_eq!(named, [PathBuf::from("/g")]);
+    }
+
+    #[test]
+    fn a_path_is_one_value_of_gits_configuration() {
+        assert_eq!(quoted(Path::new("/a b\"\\#;")), b"\"/a b\\\"\\\\#;\"");
+    }
 }

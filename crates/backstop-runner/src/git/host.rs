@@ -96,6 +96,23 @@ impl Host {
             .ok_or(GitError::NoCommit { name })
     }
 
+    /// Leaves these files out of every commit of the mission, whoever makes it; relative to the top of the checkout.
+    ///
+    /// # Errors
+    /// When the list cannot be written.
+    pub fn leave_out(&self, files: &[PathBuf]) -> Result<(), GitError> {
+        let list = self.git_dir().join("info/exclude");
+        let mut text = fs::read(&list).unwrap_or_default();
+        for file in files {
+            let line = pattern(file);
+            if !text.split(|byte| *byte == b'\n').any(|known| known == line) {
+                text.extend(line);
+                text.push(b'\n');
+            }
+        }
+        write(&list, &text)
+    }
+
     /// The names of the mission's refs.
     #[must_use]
     pub fn names(&self) -> &Names {
@@ -250,6 +267,18 @@ pub(super) fn quoted(path: &Path) -> Vec<u8> {
     out
 }
 
+/// The one file as a line of an exclude list: anchored, with every sign of a pattern taken literally.
+fn pattern(file: &Path) -> Vec<u8> {
+    let mut line = vec![b'/'];
+    for byte in file.as_os_str().as_bytes() {
+        if b"\\*?[]! #".contains(byte) {
+            line.push(b'\\');
+        }
+        line.push(*byte);
+    }
+    line
+}
+
 /// Writes a file of the host's and the folders above it, durably.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), GitError> {
     let failed = |source| GitError::file("write", path, source);
@@ -295,6 +324,12 @@ fn open_up(folder: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_is_left_out_is_no_pattern() {
+        assert_eq!(pattern(Path::new(".env.test")), b"/.env.test");
+        assert_eq!(pattern(Path::new("a/b*[1] ")), b"/a/b\\*\\[1\\]\\ ");
+    }
 
     #[test]
     fn a_borrowed_folder_is_quoted_whatever_its_name() {

@@ -53,10 +53,11 @@ impl Names {
         format!("{}base", self.root())
     }
 
-    /// The ref that verified lanes land on.
+    /// The ref that verified lanes land on. Its last part is not that of the ship branch: of `refs/backstop/m/x` and
+    /// `refs/heads/backstop/m/x`, git takes `backstop/m/x` for the first.
     #[must_use]
     pub fn mission(&self) -> String {
-        format!("{}mission", self.root())
+        format!("{}landed", self.root())
     }
 
     /// The ref that keeps a lane's work.
@@ -107,6 +108,15 @@ mod tests {
         assert_eq!(root("lock"), "refs/backstop/lock/");
         assert_eq!(root(".a"), "refs/backstop/+a/");
         assert_eq!(root("a."), "refs/backstop/a+/");
+    }
+
+    #[test]
+    fn the_ship_branch_has_the_short_name_to_itself() {
+        let names = Names::of(&"m".parse().unwrap());
+        let (phase, kind) = (Phase::FIRST, PhaseKind::Coding);
+        let lane = names.lane(LaneRef { phase, kind });
+        let own = [names.mission(), names.base(), names.kept(), lane];
+        assert!(!own.contains(&format!("refs/{}", names.ship_branch())));
     }
 
     #[test]

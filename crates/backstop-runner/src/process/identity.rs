@@ -47,6 +47,16 @@ impl Identity {
     }
 }
 
+/// Whether this process was started with SIGHUP ignored, and has not changed that since.
+#[must_use]
+pub fn ignores_hangup() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // The first signal has the lowest bit of the last digit.
+    mask.and_then(|mask| mask.trim().chars().last()?.to_digit(16))
+        .is_some_and(|digit| digit & 1 == 1)
+}
+
 /// The number as rustix takes it; none for 0 and for numbers that no kernel gives.
 pub(super) fn raw(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw)

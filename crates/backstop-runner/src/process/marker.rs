@@ -61,6 +61,11 @@ impl Marker {
     }
 }
 
+/// The environment of a process; nothing when it may not be looked at.
+pub(super) fn environment_of(pid: u32) -> Vec<u8> {
+    fs::read(environment(pid)).unwrap_or_default()
+}
+
 fn environment(pid: u32) -> String {
     format!("/proc/{pid}/environ")
 }
@@ -85,15 +90,17 @@ pub fn carries_marker(pid: u32) -> bool {
 /// an answer is only taken from someone who can be looked at.
 #[must_use]
 pub fn descends_from_marked(pid: u32) -> bool {
-    (0..WALKS).find_map(|_| walk(pid)).unwrap_or(true)
+    (0..WALKS)
+        .find_map(|_| walk(pid, process::id()))
+        .unwrap_or(true)
 }
 
-/// None when a parent went away under the walk.
-fn walk(pid: u32) -> Option<bool> {
+/// Whether a marked process or `runner` is among the parents; none when a parent went away under the walk.
+fn walk(pid: u32, runner: u32) -> Option<bool> {
     let mut at = Stat::read(pid).filter(|stat| !stat.is_dead())?;
     // A parent is never younger than its child but for reparenting, so the walk ends; the count guards against a loop.
     for _ in 0..u16::MAX {
-        if carries_marker(at.pid) || (at.pid == process::id() && at.pid != pid) {
+        if carries_marker(at.pid) || (at.pid == runner && at.pid != pid) {
             return Some(true);
         }
         let parent = Stat::read(at.parent);
@@ -115,6 +122,8 @@ fn walk(pid: u32) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
 
     fn marker() -> Marker {
         Marker {
@@ -170,6 +179,32 @@ mod tests {
             assert!(!other.is_in(&environ(&marker())), "{other:?}");
         }
         assert!(!marker().is_in(b""));
+    }
+
+    #[test]
+    fn a_parent_that_carries_a_marker_is_enough() {
+        for (mission, belongs) in [(Some("m1"), true), (None, false)] {
+            let mut shell = Command::new("/bin/sh");
+            let script = "env -i /bin/sh -c 'echo $$; read line; :'; :";
+            shell
+                .args(["-c", script])
+                .envs(mission.map(|value| (MISSION, value)));
+            let shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut shell = shell.spawn().unwrap();
+            let mut line = String::new();
+            let mut said = BufReader::new(shell.stdout.take().unwrap());
+            said.read_line(&mut line).unwrap();
+            let pid = line.trim().parse().unwrap();
+            assert!(!carries_marker(pid));
+            assert_eq!(walk(pid, 0), Some(belongs));
+            assert_eq!(
+                walk(pid, process::id()),
+                Some(true),
+                "it is below this process"
+            );
+            drop(shell.stdin.take());
+            shell.wait().unwrap();
+        }
     }
 
     #[test]

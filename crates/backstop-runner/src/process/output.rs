@@ -1,6 +1,6 @@
 //! The pipes of an agent: read in bounded chunks, handed to a listener, the last bytes kept.
 //!
-//! Deliberately absent: lines and spools. A listener brings its own; see `lines` and `spool`.
+//! Deliberately absent: lines and files. A listener brings its own.
 
 use std::collections::VecDeque;
 use std::future::{Future, pending};

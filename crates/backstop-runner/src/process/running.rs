@@ -13,7 +13,7 @@ use std::time::Duration;
 use rustix::process::{Signal, kill_process_group};
 use tokio::process::Child;
 use tokio::select;
-use tokio::signal::unix::{Signal as Signals, SignalKind, signal as signals};
+use tokio::signal::unix::Signal as Signals;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -86,8 +86,8 @@ pub struct Running {
 }
 
 impl Running {
-    /// Takes over a child that was just started.
-    pub(super) fn of(mut child: Child, spawn: Spawn) -> io::Result<Self> {
+    /// Takes over a child that was just started, after `signals` of children were listened for.
+    pub(super) fn of(mut child: Child, spawn: Spawn, signals: Signals) -> io::Result<Self> {
         let lost = || io::Error::other("it has no number or `/proc` cannot be read: mount `/proc`");
         let leader = child.id().and_then(Identity::of).ok_or_else(lost)?;
         let leash = Leash {
@@ -102,7 +102,11 @@ impl Running {
         };
         Ok(Self {
             leash,
-            gone: Gone::of(leader)?,
+            gone: Gone {
+                leader,
+                signals,
+                look: true,
+            },
             output: Output::of(&mut child, spawn.keep),
             feed: Feed::new(child.stdin.take(), text),
             limits: spawn.limits,
@@ -283,15 +287,6 @@ struct Gone {
 }
 
 impl Gone {
-    fn of(leader: Identity) -> io::Result<Self> {
-        // The signal is listened for before the first look, so an end in between is not missed.
-        Ok(Self {
-            leader,
-            signals: signals(SignalKind::child())?,
-            look: true,
-        })
-    }
-
     /// May be waited for again and again, and given up in between.
     async fn wait(&mut self) {
         loop {

@@ -13,6 +13,7 @@ use std::time::Duration;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use tokio::process::{Child, Command};
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::marker::Marker;
 use super::running::Running;
@@ -147,8 +148,14 @@ pub fn spawn(spawn: Spawn) -> Result<Running, SpawnError> {
     enter(&spawn.dir)?;
     let env = environment(std::env::vars_os(), &spawn.env, &spawn.marker);
     let path = find(&spawn.program, &spawn.dir, env.get(OsStr::new("PATH")))?;
+    let other = |source| SpawnError::Other {
+        path: path.clone(),
+        source,
+    };
+    // Before the start: no end is missed, and a SIGCHLD that was ignored from outside does not let the system forget it.
+    let signals = signal(SignalKind::child()).map_err(other)?;
     let child = launch(&spawn, &path, env).map_err(|source| told_apart(source, &path, &spawn))?;
-    Running::of(child, spawn).map_err(|source| SpawnError::Other { path, source })
+    Running::of(child, spawn, signals).map_err(other)
 }
 
 // The path is absolute and there is no `pre_exec`: so the standard library can use `posix_spawn`, which costs the same

@@ -1,8 +1,8 @@
 //! Finding and ending what an attempt has left behind: its group, its children, and whatever carries its marker.
 //!
 //! Deliberately absent: group signals. Here every process is signalled by itself, through a pidfd whose start time was
-//! checked. Guesses: an orphan without marker, group, session or parent of the attempt is nobody's and stays. And control
-//! groups: those here belong to the system's service manager, which allows nobody else to make some below its own.
+//! checked. Guesses: what an earlier runner left without marker, group, session or parent of the attempt is nobody's and
+//! stays. And control groups: those here belong to the system's service manager, which allows nobody else to make some below its own.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -13,7 +13,7 @@ use rustix::process::{Signal, WaitOptions, getpgrp, getpid, getsid, set_child_su
 use tokio::time::{Instant, sleep};
 
 use super::identity::{Identity, Stat, raw};
-use super::marker::Marker;
+use super::marker::{Marker, carries_marker, environment_of as environment};
 use super::table::Table;
 
 /// How long the kernel gets to let a killed process go.
@@ -21,6 +21,10 @@ pub(super) const KILL_LIMIT: Duration = Duration::from_secs(5);
 
 /// How often it is looked at what is left.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// The same for a drop, which blocks the thread.
+const DROP_LIMIT: Duration = Duration::from_millis(500);
+const DROP_LOOK: Duration = Duration::from_millis(2);
 
 /// What became of the processes that an attempt had left behind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -84,8 +88,8 @@ fn reap(identity: Identity) {
     let ours = Stat::read(identity.pid).is_some_and(|stat| {
         stat.identity() == identity && stat.parent == process::id() && stat.is_dead()
     });
-    if ours {
-        let _ = waitpid(raw(identity.pid), WaitOptions::NOHANG);
+    if let (true, Some(pid)) = (ours, raw(identity.pid)) {
+        let _ = waitpid(Some(pid), WaitOptions::NOHANG);
     }
 }
 
@@ -165,10 +169,12 @@ impl Scent {
         let table = Table::read();
         let spared = table.lineage(process::id());
         let group_is_ours = self.is_leader_in(&table);
+        let foster = Foster::here();
         let is_ours = |stat: &Stat| {
             (group_is_ours && stat.group == self.leader.pid)
                 || self.seen.contains(&stat.identity())
                 || self.marker.is_on(stat.pid)
+                || (self.kin == Kin::Child && foster.took_in(stat))
         };
         // Nothing of the attempt is older than its leader: the environments of all others need not be read.
         let candidates = table
@@ -186,6 +192,17 @@ impl Scent {
         let found = found.filter(|stat| !spared.contains(&stat.pid));
         let wanted = |stat: &Stat| self.kin == Kin::Stranger || stat.pid != self.leader.pid;
         found.filter(wanted).map(Stat::identity).collect()
+    }
+
+    /// The survivors. That there are none is believed the second time only: for a moment, a process that becomes another
+    /// program has no environment, and one that forks and leaves can slip through a walk.
+    fn twice(&self) -> Vec<Identity> {
+        let found = self.survivors();
+        if found.is_empty() {
+            self.survivors()
+        } else {
+            found
+        }
     }
 
     /// SIGTERM, `grace`, SIGKILL until none is left or the kernel does not let go.
@@ -214,15 +231,57 @@ impl Scent {
 
     /// The survivors. They are remembered: one whose parent goes first would not be recognised again.
     fn meet(&mut self, met: &mut BTreeSet<Identity>) -> Vec<Identity> {
-        let found = self.survivors();
+        let found = self.twice();
         self.seen.extend(found.iter().copied());
         met.extend(found.iter().copied());
         found
     }
 
-    /// SIGKILL to all, without waiting: for when there is no time left to do it well.
+    /// SIGKILL to all until none is left, for where nothing can be awaited. Blocks, but not for long.
     pub(super) fn kill(&self) {
-        signal(&self.survivors(), Signal::KILL);
+        let deadline = std::time::Instant::now() + DROP_LIMIT;
+        loop {
+            let left = self.twice();
+            if left.is_empty() || std::time::Instant::now() >= deadline {
+                break;
+            }
+            signal(&left, Signal::KILL);
+            std::thread::sleep(DROP_LOOK);
+        }
+    }
+}
+
+fn has_words(pid: u32) -> bool {
+    std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|words| !words.is_empty())
+}
+
+/// This process as the parent of orphans that have dropped their marker, as a daemon does that an agent has started
+/// with an empty environment. They can come from a lane alone, and free they could answer its gate once the runner is gone.
+struct Foster {
+    own: u32,
+    group: u32,
+    environment: Vec<u8>,
+}
+
+impl Foster {
+    fn here() -> Self {
+        let own = process::id();
+        Self {
+            own,
+            group: Stat::read(own).map_or(0, |stat| stat.group),
+            environment: environment(own),
+        }
+    }
+
+    /// Whether it is an orphan without any marker. What this process starts itself is either in its own group, as git is,
+    /// or leads one and is marked. On its way to that it has the environment of this process at first, and then for a
+    /// moment neither words nor environment.
+    fn took_in(&self, stat: &Stat) -> bool {
+        stat.parent == self.own
+            && stat.group != self.group
+            && has_words(stat.pid)
+            && environment(stat.pid) != self.environment
+            && !carries_marker(stat.pid)
     }
 }
 

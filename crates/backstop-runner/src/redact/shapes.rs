@@ -110,7 +110,7 @@ fn prefixed(text: &[u8], i: usize) -> Option<Shape> {
 
 impl Prefix {
     fn holds(&self, behind: &[u8]) -> bool {
-        let seen = &behind[..run(behind, 0, is_word).min(LOOK)];
+        let seen = &behind[..ahead(behind, 0, LOOK, is_word)];
         seen.len() >= self.least
             && match self.rule {
                 Rule::Anywhere | Rule::Any => true,
@@ -129,15 +129,13 @@ fn signed_token(text: &[u8], i: usize) -> Option<Shape> {
     if !rest.starts_with(b"eyJ") || !begins_a_word(text, i) {
         return None;
     }
-    let header = rest[..rest.len().min(HEADER)]
-        .iter()
-        .take_while(|b| is_word(**b))
-        .count();
+    let header = ahead(rest, 0, HEADER, is_word);
     let second = rest.get(header + 1..)?;
-    let holds = header >= 10 && rest[header] == b'.' && is_word(*second.first()?);
-    let end = run(text, i, |b| is_word(b) || b == b'.');
+    let two = header >= 10 && rest[header] == b'.' && is_word(*second.first()?);
+    let part = |b| is_word(b) || b == b'.';
     // A file name or a member access is not that long.
-    (holds && end - i >= 40).then_some((i..end, "signed token"))
+    let holds = two && ahead(rest, 0, 40, part) == 40;
+    holds.then(|| (i..run(text, i, part), "signed token"))
 }
 
 /// `Bearer …` in a header.
@@ -146,18 +144,11 @@ fn bearer(text: &[u8], i: usize) -> Option<Shape> {
     if !word.eq_ignore_ascii_case(b"bearer") || !begins_a_word(text, i) {
         return None;
     }
-    let begin = i
-        + 6
-        + text[i + 6..]
-            .iter()
-            .take(4)
-            .take_while(|b| **b == b' ')
-            .count();
-    let end = run(text, begin, is_header);
-    let seen = &text[begin..end.min(begin + LOOK)];
+    let begin = ahead(text, i + 6, 4, |b| b == b' ');
+    let seen = &text[begin..ahead(text, begin, LOOK, is_header)];
     let telling = |b: &u8| b.is_ascii_digit() || b.is_ascii_uppercase();
-    (begin > i + 6 && seen.len() >= 16 && seen.iter().any(telling))
-        .then_some((begin..end, "bearer token"))
+    let holds = begin > i + 6 && seen.len() >= 16 && seen.iter().any(telling);
+    holds.then(|| (begin..run(text, begin, is_header), "bearer token"))
 }
 
 /// `-----BEGIN … PRIVATE KEY-----` and what belongs to it; the end may be missing.
@@ -207,20 +198,13 @@ fn assigned(text: &[u8], i: usize) -> Option<Shape> {
     if text[i] == b'=' && before == i && shouted(text, i) {
         return exported(text, i + 1);
     }
-    let begin = i
-        + 1
-        + text[i + 1..]
-            .iter()
-            .take(6)
-            .take_while(|b| quote(**b))
-            .count();
-    let end = run(text, begin, is_base64);
-    let seen = &text[begin..end.min(begin + LOOK)];
+    let begin = ahead(text, i + 1, 6, quote);
+    let seen = &text[begin..ahead(text, begin, LOOK, is_base64)];
     let random = seen.len() >= 20
         && seen.iter().any(u8::is_ascii_digit)
         && seen.iter().any(u8::is_ascii_uppercase)
         && seen.iter().any(u8::is_ascii_lowercase);
-    random.then_some((begin..end, "assigned secret"))
+    random.then(|| (begin..run(text, begin, is_base64), "assigned secret"))
 }
 
 /// Whether the name that ends at `end` is all capitals, as those of variables are.
@@ -232,13 +216,14 @@ fn shouted(text: &[u8], end: usize) -> bool {
 
 /// The value of a variable, which begins at `begin` or behind a quote there.
 fn exported(text: &[u8], begin: usize) -> Option<Shape> {
-    let quote = |b: &&u8| matches!(b, b'"' | b'\'' | b'\\');
-    let begin = begin + text[begin..].iter().take(2).take_while(quote).count();
-    let end = run(text, begin, is_shell_word);
-    let value = &text[begin..end];
-    let end = find(value, b"[redacted").map_or(end, |mark| begin + mark);
-    let holds = end - begin >= 6 && is_literal(value);
-    holds.then_some((begin..end, "assigned secret"))
+    let begin = ahead(text, begin, 2, |b| matches!(b, b'"' | b'\'' | b'\\'));
+    let seen = &text[begin..ahead(text, begin, LOOK, is_shell_word)];
+    let marked = find(seen, b"[redacted");
+    if marked.unwrap_or(seen.len()) < 6 || !is_literal(seen) {
+        return None;
+    }
+    let end = marked.map_or_else(|| run(text, begin, is_shell_word), |at| begin + at);
+    Some((begin..end, "assigned secret"))
 }
 
 /// Whether the last word of a name says that it holds a secret. A bare `key` is most often that of a map.
@@ -278,10 +263,16 @@ fn begins_a_word(text: &[u8], i: usize) -> bool {
     }
 }
 
-/// The end of the run of bytes in a class that begins at `begin`; a run is bounded.
+/// The end of a secret, once it is one: of the run of bytes in a class that begins at `begin`.
 fn run(text: &[u8], begin: usize, class: impl Fn(u8) -> bool) -> usize {
-    let run = text[begin..].iter().take(LONGEST);
-    begin + run.take_while(|b| class(**b)).count()
+    ahead(text, begin, LONGEST, class)
+}
+
+/// The end of the bytes in a class that begin at `begin`, up to `most` of them. To recognise a secret, `most`
+/// is small: what is not one is looked at again from its next byte.
+fn ahead(text: &[u8], begin: usize, most: usize, class: impl Fn(u8) -> bool) -> usize {
+    let next = text[begin..].iter().take(most);
+    begin + next.take_while(|b| class(**b)).count()
 }
 
 /// How many bytes before `end` are in a class, up to `most`.

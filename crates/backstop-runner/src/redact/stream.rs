@@ -17,6 +17,8 @@ pub struct Stream<'a> {
     held: Vec<u8>,
     /// How much of what is held was given on already, and stays as what is before the rest.
     done: usize,
+    /// Behind the last secret; what is recognised by a byte before this was a part of it.
+    fresh: usize,
 }
 
 impl<'a> Stream<'a> {
@@ -25,6 +27,7 @@ impl<'a> Stream<'a> {
             redactor,
             held: Vec::new(),
             done: 0,
+            fresh: 0,
         }
     }
 
@@ -55,11 +58,12 @@ impl<'a> Stream<'a> {
         let passed = self.done.saturating_sub(shapes::BEFORE);
         self.held.drain(..passed);
         self.done -= passed;
+        self.fresh = self.fresh.saturating_sub(passed);
     }
 
     /// Gives on what is before `limit`; stops before a secret that is `open` where it ends.
     fn scan(&mut self, limit: usize, out: &mut Vec<u8>, open: impl Fn(usize) -> bool) {
-        let mut from = self.done.saturating_sub(shapes::BEFORE);
+        let mut from = self.fresh.max(self.done.saturating_sub(shapes::BEFORE));
         while let Some(found) = self.redactor.find(&self.held, from) {
             let place = found.place;
             if place.start >= limit {
@@ -69,7 +73,6 @@ impl<'a> Stream<'a> {
                 from = place.start + 1;
                 continue;
             }
-            from = place.end;
             out.extend_from_slice(&self.held[self.done..place.start]);
             self.done = place.start;
             if open(place.end) {
@@ -77,6 +80,8 @@ impl<'a> Stream<'a> {
             }
             mark(out, found.label);
             self.done = place.end;
+            self.fresh = place.end;
+            from = place.end;
         }
         if self.done < limit {
             out.extend_from_slice(&self.held[self.done..limit]);

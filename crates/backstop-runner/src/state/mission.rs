@@ -28,9 +28,8 @@ impl MissionDir {
             created => created.map_err(StateError::io("create", &path))?,
         }
         let made = Self { path, id };
-        for dir in [made.blobs(), made.answers()] {
-            disk::create_dir(&dir).map_err(StateError::io("create", &dir))?;
-        }
+        let blobs = made.blobs();
+        disk::create_dir(&blobs).map_err(StateError::io("create", &blobs))?;
         Ok(made)
     }
 
@@ -68,12 +67,6 @@ impl MissionDir {
     #[must_use]
     pub fn scratch(&self) -> PathBuf {
         self.path.join("scratch")
-    }
-
-    /// Where answers to gates are put down.
-    #[must_use]
-    pub fn answers(&self) -> PathBuf {
-        self.path.join("answers")
     }
 
     /// Takes the lock that one process drives the mission under. It ends with the process, however that ends.

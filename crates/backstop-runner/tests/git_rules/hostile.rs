@@ -10,6 +10,34 @@ use backstop_runner::git::{GitError, LaneRef, Repository, Scratch, Workspace};
 
 use crate::support::{LANE, World, script, write};
 
+/// Settings whose value git starts as a program.
+const TRAPS: [&str; 24] = [
+    "core.fsmonitor",
+    "core.sshCommand",
+    "core.pager",
+    "core.editor",
+    "core.askPass",
+    "core.alternateRefsCommand",
+    "core.gitProxy",
+    "filter.evil.clean",
+    "filter.evil.smudge",
+    "filter.evil.process",
+    "diff.external",
+    "diff.evil.command",
+    "diff.evil.textconv",
+    "merge.evil.driver",
+    "uploadpack.packObjectsHook",
+    "gpg.program",
+    "pager.status",
+    "pager.diff",
+    "interactive.diffFilter",
+    "credential.helper",
+    "sequence.editor",
+    "remote.evil.uploadpack",
+    "submodule.lib.update",
+    "core.worktree",
+];
+
 /// Every way known to make git start a program, in the configuration and attributes of `at`.
 fn booby_trap(world: &World, at: &Path) {
     let trap = world.folder().join("trap");
@@ -19,33 +47,7 @@ fn booby_trap(world: &World, at: &Path) {
     );
     let trap = trap.display().to_string();
     let git = at.join(".git");
-    let names = [
-        "core.fsmonitor",
-        "core.sshCommand",
-        "core.pager",
-        "core.editor",
-        "core.askPass",
-        "core.alternateRefsCommand",
-        "core.gitProxy",
-        "filter.evil.clean",
-        "filter.evil.smudge",
-        "filter.evil.process",
-        "diff.external",
-        "diff.evil.command",
-        "diff.evil.textconv",
-        "merge.evil.driver",
-        "uploadpack.packObjectsHook",
-        "gpg.program",
-        "pager.status",
-        "pager.diff",
-        "interactive.diffFilter",
-        "credential.helper",
-        "sequence.editor",
-        "remote.evil.uploadpack",
-        "submodule.lib.update",
-        "core.worktree",
-    ];
-    for name in names {
+    for name in TRAPS {
         world.run(
             at,
             &[

@@ -1,4 +1,8 @@
 //! The rules of the git edge, held against a real git in temporary repositories.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed"
+)]
 
 mod hostile;
 mod operator;

@@ -70,6 +70,8 @@ fn uncommitted_paths_are_listed_and_nothing_is_refreshed() {
     let world = World::new();
     let odd = OsStr::from_bytes(b"new\nline\xff");
     fs::write(world.op.join(odd), "x").unwrap();
+    let global = ["config", "--global", "status.showUntrackedFiles", "no"];
+    world.run(&world.home(), &global);
     world.watch();
     let mut paths = world.repository().dirty().unwrap();
     paths.sort();

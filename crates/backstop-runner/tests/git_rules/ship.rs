@@ -41,7 +41,7 @@ fn a_lane_lands_once_and_only_where_it_was_expected() {
     let first = landed(&world, "x");
     let host = world.host();
     assert_eq!(host.land(&first, None).unwrap(), Landed::Already);
-    assert_eq!(world.kept("refs/backstop/m1/mission"), first.as_str());
+    assert_eq!(world.kept("refs/backstop/m1/landed"), first.as_str());
     let workspace = world.workspace();
     let second = world.agent_commit(&workspace.path(), "y", "y\n");
     workspace.take(LANE, "left").unwrap();
@@ -164,7 +164,7 @@ fn a_merge_into_a_branch_that_is_checked_out_is_refused_with_the_command() {
     );
     world.run(
         &clone,
-        &["fetch", "-q", "origin", "refs/backstop/m1/mission"],
+        &["fetch", "-q", "origin", "refs/backstop/m1/landed"],
     );
     world.run(&clone, &["merge", "-q", "--ff-only", commit.as_str()]);
 }
@@ -312,7 +312,7 @@ fn a_moved_base_is_merged_into_the_mission_without_a_checkout_and_once() {
         world.run(&world.op, &["log", "-1", "--format=%P", merge.as_str()]),
         format!("{commit} {moved}")
     );
-    assert_eq!(world.kept("refs/backstop/m1/mission"), merge.as_str());
+    assert_eq!(world.kept("refs/backstop/m1/landed"), merge.as_str());
     assert_eq!(host.repository().tree(&merge).unwrap(), tree);
     assert_eq!(host.merge_base(&moved).unwrap(), merged);
     assert_eq!(host.merge_base(&base).unwrap(), merged);
@@ -336,7 +336,7 @@ fn conflicts_with_a_moved_base_are_listed_and_nothing_moves() {
         host.merge_base(&moved).unwrap(),
         Merged::Conflicts(vec!["a.txt".into()])
     );
-    assert_eq!(world.kept("refs/backstop/m1/mission"), commit.as_str());
+    assert_eq!(world.kept("refs/backstop/m1/landed"), commit.as_str());
 }
 
 #[test]

@@ -306,7 +306,10 @@ fn collect(top: &Path, folder: &Path, found: &mut Snapshot) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.strip_prefix(top).unwrap().display().to_string();
-        if name.ends_with(".git/objects") || name == "objects" || name.contains("refs/backstop") {
+        if name.ends_with(".git/objects")
+            || name == "objects"
+            || name.ends_with(".git/refs/backstop")
+        {
             continue;
         }
         if path.is_dir() && !path.is_symlink() {

@@ -201,7 +201,8 @@ fn an_interrupted_taking_is_completed_with_the_commit_it_had_made() {
     // As if the crash came after the ref moved and before the `.git` folder was replaced.
     fs::remove_dir_all(workspace.path().join(".git")).unwrap();
     fs::rename(&copy, workspace.path().join(".git")).unwrap();
-    let second = workspace.take(LANE, "left").unwrap();
+    // Another message: only the commit of before has that name.
+    let second = workspace.take(LANE, "left again").unwrap();
     assert_eq!(second.head, first.head);
     assert_eq!(second.leftovers, Some(first.head));
     assert!(kept(&world).is_empty());

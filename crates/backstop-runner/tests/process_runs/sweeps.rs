@@ -81,6 +81,19 @@ async fn children_without_a_marker_are_known_by_their_group_and_their_parents() 
 }
 
 #[tokio::test]
+async fn orphans_without_a_marker_are_known_by_their_group_or_their_session() {
+    let in_group = "env -i /bin/sleep 1000 >/dev/null 2>&1 & echo $!";
+    let in_session = "setsid sh -c '(env -i /bin/sleep 1000 & echo $!); exec sleep 1000' & ";
+    for script in [in_group, in_session] {
+        let mut ear = Ear::new(1, Heard::Carry);
+        let ended = start(shell(&format!("{script}\nsleep 0.2; exit 0")), None);
+        let ended = ended.wait(&mut ear).await;
+        assert_eq!((ended.exit, ended.drained), (Exit::Code(0), true));
+        assert!(!runs(ear.pids()[0]), "{script}");
+    }
+}
+
+#[tokio::test]
 async fn one_attempts_end_leaves_the_other_attempts_alone() {
     let mut other = shell("setsid sleep 1000 & echo $!; wait");
     other.marker.attempt.push_str("-other");
@@ -124,7 +137,8 @@ fn left_behind(script: &str, marker: Option<&Marker>) -> Child {
         .args(["-c", script])
         .process_group(0)
         .stdin(Stdio::null())
-        .stdout(Stdio::null());
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command.envs(marker.iter().flat_map(|marker| marker.variables()));
     command.spawn().unwrap()
 }
@@ -142,6 +156,29 @@ async fn an_attempt_of_a_runner_that_crashed_is_found_and_ended() {
     assert!(swept.swept >= 4 && swept.left.is_empty(), "{swept:?}");
     assert!(!identity.is_alive());
     assert_eq!(find_survivors(&marker), []);
+    assert!(left.wait().is_err(), "it was ours, and is reaped already");
+}
+
+#[tokio::test]
+async fn a_child_without_a_marker_does_not_slip_away_when_its_parent_goes_first() {
+    let marker = marker();
+    let folder = tempfile::tempdir().unwrap();
+    let note = folder.path().join("pid");
+    let script = format!(
+        "env -i setsid /bin/sh -c 'trap \"\" TERM; echo $$ > {note}.new; mv {note}.new {note}; sleep 1000; :'; :",
+        note = note.display()
+    );
+    let mut left = left_behind(&script, Some(&marker));
+    let identity = Identity::of(left.id()).unwrap();
+    until("the child is up", || note.exists());
+    let child = std::fs::read_to_string(&note)
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    let swept = stop_by_identity(identity, &marker, Duration::from_millis(20)).await;
+    assert!(swept.swept >= 2 && swept.left.is_empty(), "{swept:?}");
+    assert!(!runs(child));
     assert!(left.wait().is_err(), "it was ours, and is reaped already");
 }
 

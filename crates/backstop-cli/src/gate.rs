@@ -1,0 +1,264 @@
+//! `gate`: what waits for a person, and a person's answers.
+
+use std::io::Write as _;
+
+use backstop_engine::mode::Account;
+use backstop_engine::vocab::{Digest, GateId, Note, Signature};
+use backstop_engine::{Answer, Fact, Gate, Mission, Verb};
+use backstop_runner::drive::{Drive, DriveError};
+use backstop_runner::git::Host;
+use backstop_runner::state::{MissionDir, StateError};
+use backstop_runner::words;
+use serde::Serialize;
+
+use crate::fault::{Fault, Status};
+use crate::place::{self, Place};
+use crate::question;
+use crate::run::{self, Driving};
+
+/// The gate commands.
+#[derive(Debug, clap::Subcommand)]
+pub enum GateCommand {
+    /// Lists the gates that wait, of every mission
+    List {
+        /// Prints JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Shows a gate: the reason, the checks, the spend, and the digest that an approval would cover
+    Show {
+        /// Which gate.
+        #[command(flatten)]
+        which: Which,
+        /// Prints JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Lets it pass
+    Approve(AnswerArgs),
+    /// Sends the work back to Code, with a note
+    Reject(AnswerArgs),
+    /// Tries the same again
+    Retry(AnswerArgs),
+    /// Refills exhausted accounts and goes on
+    Grant(AnswerArgs),
+    /// Ends the mission; everything is kept
+    Abort(AnswerArgs),
+}
+
+/// Which gate is meant.
+#[derive(Debug, clap::Args)]
+pub struct Which {
+    /// The gate's id, such as g1 [default: the one that is open]
+    pub gate: Option<GateId>,
+    /// The mission, or the beginning of its id [default: the one whose gate this is]
+    #[arg(long, value_name = "MISSION")]
+    pub mission: Option<String>,
+}
+
+/// An answer.
+#[derive(Debug, clap::Args)]
+pub struct AnswerArgs {
+    /// Which gate.
+    #[command(flatten)]
+    pub which: Which,
+    /// The digest that the answer covers [default: what the gate is about now]
+    #[arg(long, value_name = "DIGEST")]
+    pub digest: Option<Digest>,
+    /// Your words; kept on record, and shown to the agent where the work goes on
+    #[arg(long, value_name = "TEXT")]
+    pub note: Option<Note>,
+    /// An account to refill; may be repeated [default: every exhausted one]
+    #[arg(long = "account", value_name = "ACCOUNT")]
+    pub accounts: Vec<Account>,
+    /// Only records the answer; `backstop resume` goes on
+    #[arg(long)]
+    pub record_only: bool,
+    /// How the mission is driven on.
+    #[command(flatten)]
+    pub driving: Driving,
+}
+
+/// Runs a gate command.
+pub fn gate(place: &Place, command: &GateCommand) -> Result<Status, Fault> {
+    match command {
+        GateCommand::List { json } => list(place, *json),
+        GateCommand::Show { which, json } => show(place, which, *json),
+        GateCommand::Approve(args) => answer(place, args, Verb::Approve),
+        GateCommand::Reject(args) => answer(place, args, Verb::Reject),
+        GateCommand::Retry(args) => answer(place, args, Verb::Retry),
+        GateCommand::Grant(args) => answer(place, args, Verb::Grant),
+        GateCommand::Abort(args) => answer(place, args, Verb::Abort),
+    }
+}
+
+/// One waiting gate, for scripts.
+#[derive(Serialize)]
+struct Row<'a> {
+    mission: &'a str,
+    #[serde(flatten)]
+    gate: &'a Gate,
+}
+
+fn waiting(place: &Place) -> Result<Vec<(MissionDir, Mission)>, Fault> {
+    let mut found = Vec::new();
+    for id in place.home.missions()? {
+        let dir = place.home.mission(&id)?;
+        match place::read(&dir) {
+            Ok(history) if history.mission.gate().is_some() => found.push((dir, history.mission)),
+            Ok(_) => {}
+            Err(fault) => eprintln!("backstop: mission {id}: {fault}"),
+        }
+    }
+    Ok(found)
+}
+
+fn list(place: &Place, json: bool) -> Result<Status, Fault> {
+    let found = waiting(place)?;
+    let rows = found
+        .iter()
+        .filter_map(|(dir, mission)| Some((dir.id().as_str(), mission.gate()?)));
+    if json {
+        let rows: Vec<_> = rows.map(|(mission, gate)| Row { mission, gate }).collect();
+        return print_json(&rows);
+    }
+    let mut out = std::io::stdout().lock();
+    if found.is_empty() {
+        writeln!(out, "nothing waits for you")?;
+    }
+    for (mission, gate) in rows {
+        let why: Vec<String> = gate
+            .reasons
+            .iter()
+            .map(|reason| words::reason(*reason))
+            .collect();
+        writeln!(
+            out,
+            "{mission}  {}  {}  {}",
+            gate.id,
+            gate.kind,
+            why.join("; ")
+        )?;
+    }
+    Ok(Status::Done)
+}
+
+/// Prints a value as JSON, for scripts.
+pub fn print_json(value: &impl Serialize) -> Result<Status, Fault> {
+    let text = serde_json::to_string_pretty(value).map_err(std::io::Error::from)?;
+    writeln!(std::io::stdout().lock(), "{text}")?;
+    Ok(Status::Done)
+}
+
+/// The mission whose gate is meant.
+fn meant(place: &Place, which: &Which) -> Result<MissionDir, Fault> {
+    if let Some(mission) = &which.mission {
+        return place.mission(Some(mission));
+    }
+    let mut found = waiting(place)?;
+    if let Some(wanted) = &which.gate {
+        let has = |mission: &Mission| mission.gate().is_some_and(|gate| gate.id == *wanted);
+        if found.iter().any(|(_, mission)| has(mission)) {
+            found.retain(|(_, mission)| has(mission));
+        }
+    }
+    match found.as_slice() {
+        [] => place.mission(None),
+        [(dir, _)] => Ok(dir.clone()),
+        several => {
+            let names: Vec<&str> = several.iter().map(|(dir, _)| dir.id().as_str()).collect();
+            let words = format!(
+                "several missions wait: name one with --mission: {}",
+                names.join(", ")
+            );
+            Err(Fault::new(Status::Refused, words))
+        }
+    }
+}
+
+fn show(place: &Place, which: &Which, json: bool) -> Result<Status, Fault> {
+    let dir = meant(place, which)?;
+    let mission = place::read(&dir)?.mission;
+    let gate = open_gate(&mission, which)?;
+    if json {
+        return print_json(&Row {
+            mission: dir.id().as_str(),
+            gate,
+        });
+    }
+    let host = Host::open(&place.repository, dir.id(), dir.path(), &[])?;
+    write!(
+        std::io::stdout().lock(),
+        "{}",
+        question::show(&mission, gate, Some(&host))
+    )?;
+    Ok(Status::Done)
+}
+
+fn open_gate<'a>(mission: &'a Mission, which: &Which) -> Result<&'a Gate, Fault> {
+    let id = &mission.charter().fields().mission;
+    let refused = |words: String| Fault::new(Status::Refused, words);
+    if let Some((gate, by, verb)) = which
+        .gate
+        .as_ref()
+        .and_then(|id| mission.answers().iter().find(|(gate, ..)| gate == id))
+    {
+        return Err(refused(format!(
+            "gate `{gate}` of {id} was answered already: {by} chose {verb}"
+        )));
+    }
+    let open = mission.gate().ok_or_else(|| {
+        refused(format!(
+            "no gate of {id} is open: it is {}",
+            words::position(mission)
+        ))
+    })?;
+    match &which.gate {
+        Some(wanted) if *wanted != open.id => Err(refused(format!(
+            "there is no open gate `{wanted}` in {id}; the open one is `{}`: look at it with `backstop gate show {} --mission {id}`",
+            open.id, open.id
+        ))),
+        Some(_) | None => Ok(open),
+    }
+}
+
+fn answer(place: &Place, args: &AnswerArgs, verb: Verb) -> Result<Status, Fault> {
+    let by = place::operator(args.driving.by.as_deref())?;
+    let dir = meant(place, &args.which)?;
+    let mission = place::read(&dir)?.mission;
+    let gate = open_gate(&mission, &args.which)?;
+    let fact = Fact::Answered(Answer {
+        gate: gate.id.clone(),
+        digest: args.digest.or(gate.digest),
+        verb,
+        accounts: args.accounts.clone(),
+        note: args.note.clone(),
+        by: by.clone(),
+    });
+    match Drive::take_up(&dir, &place.repository) {
+        Ok(drive) => take(drive, fact, args, by),
+        Err(DriveError::State(StateError::Held { .. })) => {
+            run::pass(&dir, &fact)?;
+            println!(
+                "{}: {verb} is taken; the mission's runner goes on",
+                dir.id()
+            );
+            Ok(Status::Done)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Records the answer durably, then drives the mission on.
+fn take(mut drive: Drive, fact: Fact, args: &AnswerArgs, by: Signature) -> Result<Status, Fault> {
+    drive.take(fact)?;
+    if args.record_only {
+        println!(
+            "{}: the answer is recorded; go on with:\n  backstop resume {}",
+            drive.id(),
+            drive.id()
+        );
+        return Ok(Status::Done);
+    }
+    run::drive_on(drive, &args.driving, by)
+}

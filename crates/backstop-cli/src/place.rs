@@ -1,0 +1,104 @@
+//! Where a command works: the repository, its state, and the mission that was meant.
+
+use std::path::{Path, PathBuf};
+
+use backstop_engine::Position;
+use backstop_engine::vocab::{Channel, Signature};
+use backstop_runner::door;
+use backstop_runner::git::{Git, Repository};
+use backstop_runner::history::{self, History};
+use backstop_runner::state::{Home, MissionDir};
+
+use crate::fault::{Fault, Status};
+
+/// A repository and where Backstop keeps its state.
+pub struct Place {
+    /// The operator's repository.
+    pub repository: Repository,
+    /// The state.
+    pub home: Home,
+}
+
+impl Place {
+    /// The place that `dir` lies in.
+    pub fn find(dir: &Path, state: Option<&Path>) -> Result<Self, Fault> {
+        let repository = Repository::discover(&Git::new(), dir)?;
+        let home = Home::resolve(state, |name| std::env::var_os(name), repository.root())?;
+        Ok(Self { repository, home })
+    }
+
+    /// The place of the present folder.
+    pub fn here(state: Option<&Path>) -> Result<Self, Fault> {
+        Self::find(&std::env::current_dir()?, state)
+    }
+
+    /// The mission that was meant: by its id or the beginning of it; without one, the latest that has not ended, else the
+    /// latest.
+    pub fn mission(&self, wanted: Option<&str>) -> Result<MissionDir, Fault> {
+        if let Some(wanted) = wanted {
+            return Ok(self.home.find(wanted)?);
+        }
+        let mut latest = self.latest_first()?;
+        let open = latest.iter().position(|(_, ended)| !ended);
+        if latest.is_empty() {
+            return Err(Fault::new(
+                Status::Refused,
+                "there is no mission in this repository: start one with `backstop run \"…\"`",
+            ));
+        }
+        Ok(latest.swap_remove(open.unwrap_or(0)).0)
+    }
+
+    /// Every mission, the latest first, and whether it has ended. One whose journal cannot be read counts as open.
+    fn latest_first(&self) -> Result<Vec<(MissionDir, bool)>, Fault> {
+        let mut found = Vec::new();
+        for id in self.home.missions()? {
+            let dir = self.home.mission(&id)?;
+            let history = read(&dir).ok();
+            let opened = history
+                .as_ref()
+                .map(|history| history.mission.charter().fields().opened_at);
+            let ended = history
+                .is_some_and(|history| matches!(history.mission.position(), Position::Ended(_)));
+            found.push((opened, dir, ended));
+        }
+        found.sort_by_key(|(opened, ..)| std::cmp::Reverse(*opened));
+        Ok(found
+            .into_iter()
+            .map(|(_, dir, ended)| (dir, ended))
+            .collect())
+    }
+}
+
+/// The history of a mission.
+pub fn read(dir: &MissionDir) -> Result<History, Fault> {
+    Ok(history::read(&dir.journal())?)
+}
+
+/// The person at this command, as they call themselves, else as the system does.
+pub fn operator(name: Option<&str>) -> Result<Signature, Fault> {
+    let user = || {
+        std::env::var("USER")
+            .ok()
+            .filter(|user| !user.trim().is_empty())
+    };
+    let name = name
+        .map(ToOwned::to_owned)
+        .or_else(user)
+        .unwrap_or_else(|| "operator".into());
+    Ok(door::operator(&name, Channel::Cli)?)
+}
+
+/// The options that every command takes.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Common {
+    /// Where missions and journals are kept [default: `$XDG_STATE_HOME/backstop`]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        env = "BACKSTOP_STATE",
+        hide_env_values = true
+    )]
+    pub state_dir: Option<PathBuf>,
+}

@@ -1,0 +1,275 @@
+//! `run`, `resume` and `stop`: opening missions, driving them, and stopping them.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use backstop_engine::mode::Mode;
+use backstop_engine::vocab::{Signature, Stage};
+use backstop_engine::{Fact, Position, ShipBy};
+use backstop_runner::dispatcher::{AtGate, Observe};
+use backstop_runner::door::{self, DoorError};
+use backstop_runner::drive::{Drive, DriveError};
+use backstop_runner::opening::{self, Unchecked, Wish};
+use backstop_runner::state::{MissionDir, StateError};
+
+use crate::asking::Asking;
+use crate::fault::{Fault, Status};
+use crate::live::{Narrator, Reasons};
+use crate::place::{self, Place};
+use crate::question;
+use crate::ticker::Ticker;
+
+/// What a new mission is opened with.
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    /// What is wanted, in your words
+    pub goal: Option<String>,
+    /// A plan of 1 to 4 phases (JSON, or TOML by its ending) in place of a goal
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+    /// The agent of every role: exec or scripted [default: from backstop.toml]
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// The command of the `exec` agent, for a POSIX shell: the prompt comes on standard input, or in place of {prompt}
+    #[arg(long, value_name = "CMD")]
+    pub exec_command: Option<String>,
+    /// The script of the `scripted` agent
+    #[arg(long, value_name = "FILE")]
+    pub script: Option<PathBuf>,
+    /// A host check, for a POSIX shell; may be repeated
+    #[arg(long = "check", value_name = "CMD")]
+    pub checks: Vec<String>,
+    /// Opens the mission without any check; the ship gate says so
+    #[arg(long, conflicts_with = "checks")]
+    pub no_check: bool,
+    /// auto or supervise
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<Mode>,
+    /// The first stage: define, plan or code
+    #[arg(long, value_name = "STAGE")]
+    pub from: Option<Stage>,
+    /// The commit to start from [default: HEAD]
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
+    /// How the work is handed over, after an approval: branch or merge
+    #[arg(long, value_name = "WAY", value_parser = ship_by)]
+    pub ship: Option<ShipBy>,
+    /// Shows what the mission would be opened with, and opens nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Leaves a runner behind and returns at once
+    #[arg(long, conflicts_with_all = ["wait", "exit_on_gate"])]
+    pub detach: bool,
+    /// How it is driven.
+    #[command(flatten)]
+    pub driving: Driving,
+}
+
+/// How a mission is driven.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Driving {
+    /// Leaves at a gate, also on a terminal
+    #[arg(long, conflicts_with = "wait")]
+    pub exit_on_gate: bool,
+    /// Stays at a gate until it is answered elsewhere
+    #[arg(long)]
+    pub wait: bool,
+    /// Your name, for the record [default: $USER]
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
+}
+
+fn ship_by(text: &str) -> Result<ShipBy, String> {
+    match text {
+        "branch" => Ok(ShipBy::Branch),
+        "merge" => Ok(ShipBy::Merge),
+        _ => Err(format!(
+            "`{text}` is no way to hand work over: use branch or merge"
+        )),
+    }
+}
+
+impl RunArgs {
+    fn wish(&self) -> Wish {
+        Wish {
+            goal: self.goal.clone(),
+            plan: self.plan.clone(),
+            agent: self.agent.clone(),
+            exec_command: self.exec_command.clone(),
+            script: self.script.clone(),
+            checks: self.checks.clone(),
+            unchecked: if self.no_check {
+                Unchecked::Wanted
+            } else {
+                Unchecked::Refused
+            },
+            mode: self.mode,
+            from: self.from,
+            base: self.base.clone(),
+            ship: self.ship,
+        }
+    }
+}
+
+/// Opens a mission and drives it.
+pub fn run(place: &Place, args: &RunArgs) -> Result<Status, Fault> {
+    let by = place::operator(args.driving.by.as_deref())?;
+    let charter = opening::charter(&place.repository, &args.wish(), by.clone())?;
+    if args.dry_run {
+        let text = serde_json::to_string_pretty(&charter).map_err(std::io::Error::from)?;
+        println!("{text}");
+        return Ok(Status::Done);
+    }
+    let drive = Drive::open(&place.home, &place.repository, charter)?;
+    if args.detach {
+        return detach(place, drive);
+    }
+    drive_on(drive, &args.driving, by)
+}
+
+/// Leaves the mission to a process of its own, in a process group of its own: closing the terminal does not end it.
+fn detach(place: &Place, drive: Drive) -> Result<Status, Fault> {
+    let (id, dir) = (drive.id().clone(), drive.ground().dir.path().to_owned());
+    // The runner takes the lock.
+    drop(drive);
+    let path = dir.join("runner.log");
+    let log = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&path)?;
+    let mut command = std::process::Command::new(std::env::current_exe()?);
+    if let Some(root) = place.home.path().parent() {
+        command.arg("--state-dir").arg(root);
+    }
+    command
+        .args(["resume", id.as_str(), "--wait"])
+        .current_dir(place.repository.root());
+    command
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .process_group(0)
+        .spawn()?;
+    println!(
+        "{id} runs by itself. Look with:\n  backstop status {id}\nIts runner writes to `{}`.",
+        path.display()
+    );
+    Ok(Status::Done)
+}
+
+/// Drives a mission in the foreground and tells how it went.
+pub fn drive_on(drive: Drive, driving: &Driving, by: Signature) -> Result<Status, Fault> {
+    let interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let stays = driving.wait || (interactive && !driving.exit_on_gate);
+    let at_gate = if stays { AtGate::Stay } else { AtGate::Leave };
+    let mut narrator = Narrator::new(std::io::stderr(), Reasons::Left);
+    let last = drive.steps().last().cloned();
+    if let Some(step) = &last {
+        narrator.tell(step, drive.mission());
+    }
+    let person = (interactive && stays).then(|| by.clone());
+    let asking = Asking::new(narrator, drive.ground().host.clone(), person);
+    finish(drive, Ticker::new(asking), at_gate, by)
+}
+
+/// Drives with `observer`, then says how it ended.
+pub fn finish(
+    drive: Drive,
+    observer: impl Observe,
+    at_gate: AtGate,
+    by: Signature,
+) -> Result<Status, Fault> {
+    let host = question::host(&drive);
+    let runtime = runtime()?;
+    let driven = runtime.block_on(drive.run(observer, at_gate, by))?;
+    let mut out = std::io::stdout().lock();
+    let _ = write!(out, "\n{}", question::end(&driven.mission, Some(&host)));
+    let parked = matches!(driven.mission.position(), Position::Parked(..));
+    if driven.interrupted && parked {
+        return Ok(Status::Interrupted);
+    }
+    Ok(question::status(&driven.mission))
+}
+
+/// A runtime of one thread: one loop owns a mission.
+pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+}
+
+/// What `resume` takes.
+#[derive(Debug, clap::Args)]
+pub struct ResumeArgs {
+    /// The mission, or the beginning of its id [default: the latest that has not ended]
+    pub mission: Option<String>,
+    /// How it is driven.
+    #[command(flatten)]
+    pub driving: Driving,
+}
+
+/// Goes on with a mission whose process is gone, or that is parked.
+pub fn resume(place: &Place, args: &ResumeArgs) -> Result<Status, Fault> {
+    let by = place::operator(args.driving.by.as_deref())?;
+    let dir = place.mission(args.mission.as_deref())?;
+    let mut drive = Drive::take_up(&dir, &place.repository)?;
+    if matches!(drive.mission().position(), Position::Ended(_)) {
+        print!("{}", question::end(drive.mission(), None));
+        return Ok(question::status(drive.mission()));
+    }
+    if matches!(drive.mission().position(), Position::Parked(..)) {
+        drive.take(Fact::Resumed { by: by.clone() })?;
+    }
+    drive_on(drive, &args.driving, by)
+}
+
+/// What `stop` takes.
+#[derive(Debug, clap::Args)]
+pub struct StopArgs {
+    /// The mission, or the beginning of its id
+    pub mission: String,
+    /// Your name, for the record [default: $USER]
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
+}
+
+/// Stops a mission: its agent is ended, its work kept, the mission parked.
+pub fn stop(place: &Place, args: &StopArgs) -> Result<Status, Fault> {
+    let by = place::operator(args.by.as_deref())?;
+    let dir = place.mission(Some(&args.mission))?;
+    let fact = Fact::StopRequested { by: by.clone() };
+    match Drive::take_up(&dir, &place.repository) {
+        Ok(drive) => {
+            park(drive, fact, by)?;
+        }
+        Err(DriveError::State(StateError::Held { .. })) => pass(&dir, &fact)?,
+        Err(error) => return Err(error.into()),
+    }
+    println!(
+        "{} stops: its agent is ended, its work kept. Go on with:\n  backstop resume {}",
+        args.mission, args.mission
+    );
+    Ok(Status::Done)
+}
+
+/// Parks a mission that nobody drives: what was left running is ended and surveyed first.
+fn park(mut drive: Drive, fact: Fact, by: Signature) -> Result<(), Fault> {
+    drive.take(fact)?;
+    if matches!(drive.mission().position(), Position::Parked(..)) {
+        return Ok(());
+    }
+    let quiet = Narrator::new(std::io::sink(), Reasons::Left);
+    runtime()?.block_on(drive.run(quiet, AtGate::Leave, by))?;
+    Ok(())
+}
+
+/// Passes a fact to the process that drives the mission.
+pub fn pass(dir: &MissionDir, fact: &Fact) -> Result<(), Fault> {
+    let id = dir.id();
+    let socket = door::found(dir.path(), id);
+    runtime()?
+        .block_on(door::ask(&socket, fact))
+        .map_err(|error: DoorError| error.into())
+}

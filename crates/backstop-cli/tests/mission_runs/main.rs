@@ -1,0 +1,17 @@
+//! Whole missions, driven through the real program with real git and real processes.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests end at a fault"
+)]
+
+mod answers;
+mod crashes;
+mod handing;
+mod inputs;
+mod limits;
+mod loops;
+mod plans;
+mod ships;
+mod support;

@@ -1,0 +1,467 @@
+//! From a wish and the configuration to a charter: what a new mission is opened with.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use backstop_agents::{EXEC_COMMAND, SCRIPT};
+use backstop_engine::mode::{Ceilings, Mode};
+use backstop_engine::plan::{self, Checks, Plan, Refusals};
+use backstop_engine::vocab::{MissionId, PhaseKind, Signature, Span, Stage, Text, TextError};
+use backstop_engine::{
+    AgentSpec, Base, Charter, CharterDraft, CharterFault, Check, Checked, GreenBase,
+};
+use backstop_engine::{Roles, Settings, ShipBy};
+
+use crate::clock;
+use crate::config::{self, ConfigError, Duration, File, RoleTable};
+use crate::edge::{self, Limits, SettingsError};
+use crate::git::{GitError, Repository};
+
+/// What the operator asks for on the command line; everything but the goal or the plan may be left to the configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Wish {
+    /// What is wanted.
+    pub goal: Option<String>,
+    /// A plan, JSON or TOML.
+    pub plan: Option<PathBuf>,
+    /// The agent of every role.
+    pub agent: Option<String>,
+    /// The command of the `exec` agent.
+    pub exec_command: Option<String>,
+    /// The script of the `scripted` agent.
+    pub script: Option<PathBuf>,
+    /// Host checks besides the configured ones.
+    pub checks: Vec<String>,
+    /// Opens the mission without any check.
+    pub unchecked: Unchecked,
+    /// The mode.
+    pub mode: Option<Mode>,
+    /// The first stage.
+    pub from: Option<Stage>,
+    /// The base.
+    pub base: Option<String>,
+    /// How the work is handed over.
+    pub ship: Option<ShipBy>,
+}
+
+/// Whether the operator wants no check at all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Unchecked {
+    /// Checks are wanted.
+    #[default]
+    Refused,
+    /// `--no-check`.
+    Wanted,
+}
+
+/// Why no charter can be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpeningError {
+    /// A file is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Nothing is wanted.
+    #[error(
+        "nothing to do: give a goal (`backstop run \"fix the login\"`) or a plan (`--plan FILE`)"
+    )]
+    NoGoal,
+    /// A goal that nothing checks.
+    #[error(
+        "nothing would check this work: give `--check COMMAND`, set `checks = [\"COMMAND\"]` in backstop.toml, or open the mission without checks on purpose (`--no-check`)"
+    )]
+    Unchecked,
+    /// No agent is named.
+    #[error(
+        "no agent is named: give `--agent NAME`, or set `agent = \"NAME\"` in backstop.toml; `backstop doctor` lists them"
+    )]
+    NoAgent,
+    /// The named agent is not known.
+    #[error("`{name}` is not an agent that Backstop knows: use one of {known}")]
+    UnknownAgent {
+        /// The name.
+        name: String,
+        /// The known ones.
+        known: String,
+    },
+    /// The plan file cannot be read.
+    #[error("cannot read the plan `{}`: {words}", path.display())]
+    PlanFile {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        words: String,
+    },
+    /// The plan is none.
+    #[error("the plan cannot be used:\n{}", listed(.0))]
+    Plan(Refusals),
+    /// The base that was asked for leads nowhere.
+    #[error(transparent)]
+    Base(GitError),
+    /// The repository has nothing to start from.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The charter does not hold.
+    #[error(transparent)]
+    Charter(#[from] CharterFault),
+    /// Something is too long.
+    #[error("the {what} is too long: {source}")]
+    TooLong {
+        /// What.
+        what: &'static str,
+        /// How long.
+        source: TextError,
+    },
+    /// The settings are too long.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+}
+
+/// Every refusal of a plan, a line each.
+#[must_use]
+pub fn listed(refusals: &Refusals) -> String {
+    refusals
+        .all()
+        .iter()
+        .map(|refusal| format!("  - {refusal}"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The repository's file over the operator's own, key by key where both are tables of agents, else file by file.
+///
+/// # Errors
+/// When one of them is wrong.
+pub fn configuration(root: &Path) -> Result<(File, Ceilings), OpeningError> {
+    let path = root.join(config::FILE_NAME);
+    let repository = read(&path)?;
+    let own = match config::own_path() {
+        Some(path) => read(&path)?,
+        None => None,
+    };
+    let ceilings = repository
+        .as_ref()
+        .filter(|(file, _)| !file.ceilings.is_empty());
+    let ceilings = ceilings
+        .or(own.as_ref())
+        .map_or(Ceilings::DEFAULT, |(_, ceilings)| *ceilings);
+    let file = match (repository, own) {
+        (Some((file, _)), Some((own, _))) => file.over(own),
+        (Some((file, _)), None) | (None, Some((file, _))) => file,
+        (None, None) => File::default(),
+    };
+    Ok((file, ceilings))
+}
+
+fn read(path: &Path) -> Result<Option<(File, Ceilings)>, ConfigError> {
+    let Some(file) = config::read(path)? else {
+        return Ok(None);
+    };
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let ceilings = config::ceilings(path, &text, &file)?;
+    Ok(Some((file, ceilings)))
+}
+
+/// The charter of a new mission.
+///
+/// # Errors
+/// Everything that is wrong with the wish or the configuration.
+pub fn charter(
+    repository: &Repository,
+    wish: &Wish,
+    opened_by: Signature,
+) -> Result<Charter, OpeningError> {
+    let (file, ceilings) = configuration(repository.root())?;
+    let checks = checks(&file, wish)?;
+    let checked = match wish.unchecked {
+        Unchecked::Wanted => Checked::Waived,
+        Unchecked::Refused => Checked::ByHost,
+    };
+    let plan = plan(wish, &checks)?;
+    let goal = wish.goal.clone().unwrap_or_else(|| title(&plan));
+    let base = repository.resolve_commit(wish.base.as_deref());
+    let base = base.map_err(|error| match error {
+        GitError::NoCommit { .. } if wish.base.is_some() => OpeningError::Base(error),
+        error => OpeningError::Git(error),
+    })?;
+    let draft = CharterDraft {
+        mission: name(&goal),
+        goal: text("goal", &goal)?,
+        mode: wish.mode.or(file.mode).unwrap_or(Mode::Auto),
+        ceilings,
+        plan,
+        base: Base {
+            commit: base.commit,
+            tree: base.tree,
+            branch: base
+                .branch
+                .map(|branch| text("name of the base branch", &branch))
+                .transpose()?,
+        },
+        from: wish.from.unwrap_or(Stage::Define),
+        opened_by,
+        opened_at: clock::now(),
+        roles: roles(&file, wish, &ceilings)?,
+        checks: if wish.unchecked == Unchecked::Wanted {
+            Vec::new()
+        } else {
+            checks
+        },
+        checked,
+        settings: settings(&file, wish),
+        edge: edge(&file, wish, repository.root()).freeze()?,
+    };
+    Ok(Charter::try_from(draft)?)
+}
+
+fn text<const MAX: usize>(what: &'static str, words: &str) -> Result<Text<MAX>, OpeningError> {
+    words
+        .parse()
+        .map_err(|source| OpeningError::TooLong { what, source })
+}
+
+fn title(plan: &Plan) -> String {
+    let first = plan
+        .phases()
+        .first()
+        .map(|phase| phase.task().as_str())
+        .unwrap_or_default();
+    first.lines().next().unwrap_or_default().to_owned()
+}
+
+/// An id that says what the mission is about: up to four words of the goal, and four digits that set it apart.
+fn name(goal: &str) -> MissionId {
+    let words = goal.to_ascii_lowercase();
+    let words = words
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let mut name = words.take(4).collect::<Vec<_>>().join("-");
+    name.truncate(40);
+    let unique = uuid::Uuid::now_v7().simple().to_string();
+    let tail = unique
+        .get(unique.len().saturating_sub(4)..)
+        .unwrap_or("0000");
+    let name = if name.is_empty() {
+        format!("mission-{tail}")
+    } else {
+        format!("{name}-{tail}")
+    };
+    MissionId::clip(&name)
+}
+
+fn plan(wish: &Wish, checks: &[Check]) -> Result<Plan, OpeningError> {
+    let checked = match wish.unchecked {
+        Unchecked::Wanted => Checks::Waived,
+        Unchecked::Refused if checks.is_empty() => Checks::None,
+        Unchecked::Refused => Checks::Configured,
+    };
+    match (&wish.goal, &wish.plan) {
+        (Some(goal), None) if goal.trim().is_empty() => Err(OpeningError::NoGoal),
+        (Some(_), None) if matches!(checked, Checks::None) => Err(OpeningError::Unchecked),
+        (Some(goal), None) => {
+            Plan::single(PhaseKind::Coding, goal, checked).map_err(OpeningError::Plan)
+        }
+        (_, Some(path)) => read_plan(path, checked),
+        (None, None) => Err(OpeningError::NoGoal),
+    }
+}
+
+/// Reads a plan, as JSON or, where its name ends so, as TOML.
+///
+/// # Errors
+/// When the file cannot be read or is no plan.
+pub fn read_plan(path: &Path, checks: Checks) -> Result<Plan, OpeningError> {
+    let failed = |words: String| OpeningError::PlanFile {
+        path: path.into(),
+        words,
+    };
+    let bytes = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+    let content =
+        String::from_utf8(bytes).map_err(|error| failed(format!("{error}: a plan is text")))?;
+    let draft = if path
+        .extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case("toml"))
+    {
+        let value: serde_json::Value =
+            toml::from_str(&content).map_err(|error| failed(error.to_string()))?;
+        plan::Draft::from_value(value)
+    } else {
+        plan::read(&content).map_err(OpeningError::Plan)?
+    };
+    Plan::try_from(draft.with_checks(checks)).map_err(OpeningError::Plan)
+}
+
+fn checks(file: &File, wish: &Wish) -> Result<Vec<Check>, OpeningError> {
+    let named = file.check.iter().map(|check| {
+        (
+            check.name.get_ref().clone(),
+            check.command.get_ref().clone(),
+        )
+    });
+    let bare = file
+        .checks
+        .iter()
+        .chain(&wish.checks)
+        .map(|command| (short(command), command.clone()));
+    let mut checks: Vec<Check> = Vec::new();
+    for (name, command) in named.chain(bare) {
+        let taken =
+            |name: &str, checks: &[Check]| checks.iter().any(|check| check.name.as_str() == name);
+        let mut unique = name.clone();
+        let mut n = 2_u32;
+        while taken(&unique, &checks) {
+            unique = format!("{name} ({n})");
+            n = n.saturating_add(1);
+        }
+        checks.push(Check {
+            name: text("name of a check", &unique)?,
+            command: text("command of a check", &command)?,
+        });
+    }
+    Ok(checks)
+}
+
+/// The first words of a command, as the name of a check.
+fn short(command: &str) -> String {
+    let words: Vec<&str> = command.split_whitespace().take(3).collect();
+    words.join(" ").chars().take(40).collect()
+}
+
+fn roles(file: &File, wish: &Wish, ceilings: &Ceilings) -> Result<Roles, OpeningError> {
+    let spec = |role: &RoleTable| spec(file, wish, role, ceilings);
+    let unless_off = |role: &RoleTable| {
+        if role.off {
+            Ok(None)
+        } else {
+            spec(role).map(Some)
+        }
+    };
+    Ok(Roles {
+        scout: unless_off(&file.roles.scout)?,
+        planner: unless_off(&file.roles.planner)?,
+        implementer: spec(&file.roles.implementer)?,
+    })
+}
+
+fn spec(
+    file: &File,
+    wish: &Wish,
+    role: &RoleTable,
+    ceilings: &Ceilings,
+) -> Result<AgentSpec, OpeningError> {
+    let configured = role
+        .agent
+        .as_ref()
+        .or(file.agent.as_ref())
+        .map(|name| name.get_ref().clone());
+    let implied = wish.exec_command.as_ref().map(|_| "exec".to_owned());
+    let implied = implied.or_else(|| wish.script.as_ref().map(|_| "scripted".to_owned()));
+    let name = wish
+        .agent
+        .clone()
+        .or(implied)
+        .or(configured)
+        .ok_or(OpeningError::NoAgent)?;
+    if backstop_agents::find(&name).is_none() {
+        let known = backstop_agents::names().collect::<Vec<_>>().join(", ");
+        return Err(OpeningError::UnknownAgent { name, known });
+    }
+    let assumed = file.agents.get(&name).and_then(|agent| agent.assumed_cost);
+    let assumed_cost = assumed
+        .and_then(config::Usd::micro)
+        .unwrap_or_else(|| ceilings.assumed_cost());
+    let model = role.model.as_ref().or(file.model.as_ref());
+    let effort = role.effort.as_ref().or(file.effort.as_ref());
+    Ok(AgentSpec {
+        agent: text("name of an agent", &name)?,
+        model: model.map(|model| text("model", model)).transpose()?,
+        effort: effort.map(|effort| text("effort", effort)).transpose()?,
+        assumed_cost,
+    })
+}
+
+fn settings(file: &File, wish: &Wish) -> Settings {
+    let span = |duration: Duration| Span::from_millis(duration.millis());
+    let defaults = Settings::default();
+    Settings {
+        ship: wish.ship.or(file.ship.by).unwrap_or(defaults.ship),
+        on_question: file.auto.on_question.unwrap_or(defaults.on_question),
+        green_base: if file.preflight.require_green_base {
+            GreenBase::Required
+        } else {
+            GreenBase::Shown
+        },
+        gate_expiry: file.gate.expiry.map_or(defaults.gate_expiry, span),
+        quota_floor: file
+            .limits
+            .shortest_limit_wait
+            .map_or(defaults.quota_floor, span),
+        seed: uuid::Uuid::now_v7().as_u64_pair().1,
+    }
+}
+
+fn edge(file: &File, wish: &Wish, root: &Path) -> edge::Settings {
+    let defaults = Limits::default();
+    let ms = |duration: Option<Duration>, default| duration.map_or(default, Duration::millis);
+    let mut protected = vec![config::FILE_NAME.to_owned()];
+    protected.extend(file.review.protected.iter().cloned());
+    edge::Settings {
+        agents: agents(file, wish, root),
+        setup: file.workspace.setup.clone(),
+        copy: file.workspace.copy.clone(),
+        protected,
+        require_clean: file.preflight.require_clean,
+        limits: Limits {
+            idle_ms: ms(file.limits.idle, defaults.idle_ms),
+            tool_idle_ms: ms(file.limits.idle, defaults.tool_idle_ms).max(defaults.tool_idle_ms),
+            attempt_ms: ms(file.limits.attempt, defaults.attempt_ms),
+            check_ms: ms(file.limits.check_timeout, defaults.check_ms),
+            stop_grace_ms: ms(file.limits.stop_grace, defaults.stop_grace_ms),
+        },
+    }
+}
+
+/// A script that the configuration names is looked for from the repository's root, one of the command line from where it
+/// was given.
+fn agents(file: &File, wish: &Wish, root: &Path) -> BTreeMap<String, BTreeMap<String, String>> {
+    let mut agents: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for (name, table) in &file.agents {
+        let script = table
+            .script
+            .as_ref()
+            .map(|script| root.join(script).display().to_string());
+        let options = [(EXEC_COMMAND, table.command.clone()), (SCRIPT, script)];
+        let set = options
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.into(), value?)));
+        agents.insert(name.clone(), set.collect());
+    }
+    if let Some(command) = &wish.exec_command {
+        agents
+            .entry("exec".into())
+            .or_default()
+            .insert(EXEC_COMMAND.into(), command.clone());
+    }
+    if let Some(script) = &wish.script {
+        let whole = std::path::absolute(script).unwrap_or_else(|_| script.clone());
+        let whole = whole.display().to_string();
+        agents
+            .entry("scripted".into())
+            .or_default()
+            .insert(SCRIPT.into(), whole);
+    }
+    agents
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_says_what_the_mission_is_about() {
+        let id = name("Fix the login page, please!");
+        assert!(id.as_str().starts_with("fix-the-login-page-"), "{id}");
+        assert!(name("…").as_str().starts_with("mission-"));
+        assert!(name(&"x".repeat(500)).as_str().len() <= 64);
+    }
+}
