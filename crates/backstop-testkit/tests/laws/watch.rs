@@ -201,7 +201,7 @@ impl Watch {
 }
 
 /// The accounts that failed work alone is charged to.
-pub(crate) fn of_work(account: Account) -> bool {
+const fn of_work(account: Account) -> bool {
     matches!(account, Account::Streak | Account::PhaseFailures)
 }
 
