@@ -27,7 +27,8 @@ pub(crate) enum PolicyCommand {
     /// Prints the tables that decide, as Markdown
     Table {
         /// One table [default: all]
-        name: Option<policy_table::Table>,
+        #[arg(value_parser = clap::builder::PossibleValuesParser::new(policy_table::names()))]
+        name: Option<String>,
     },
 }
 
@@ -35,7 +36,7 @@ pub(crate) enum PolicyCommand {
 pub(crate) fn policy(command: &PolicyCommand) -> Result<Status, Fault> {
     match command {
         PolicyCommand::Decide => serve(),
-        PolicyCommand::Table { name } => policy_table::table(*name),
+        PolicyCommand::Table { name } => policy_table::table(name.as_deref()),
     }
 }
 

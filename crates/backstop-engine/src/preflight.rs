@@ -32,7 +32,7 @@ pub(crate) fn ran(turn: &mut Turn, ran: &PreflightRan) -> Result<(), Refusal> {
         .any(|point| matches!(point.verdict, PointVerdict::Failed(_)));
     let green = turn.m.charter.fields().settings.green_base;
     let barred = green == GreenBase::Required && !red.is_empty();
-    if failed && turn.m.stopping.is_some() {
+    if (failed || barred) && turn.m.stopping.is_some() {
         // What was cut off says nothing: it is looked at again when a person goes on.
         let again = ParkedAt::Work(Pending(Next::Preflight));
         flow::park(turn, ParkCause::Stopped, again);

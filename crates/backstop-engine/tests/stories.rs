@@ -158,8 +158,10 @@ fn a_stop_while_an_agent_runs_parks_at_its_end_and_resume_goes_on_in_the_same_vi
         Refusal::AlreadyStopping
     );
     walk.ends(Status::Cancelled);
-    let parked = Position::Parked(ParkCause::Stopped, ParkedAt::Work(parked_at(&walk)));
-    assert_eq!(walk.mission.position(), &parked);
+    assert!(matches!(
+        walk.mission.position(),
+        Position::Parked(ParkCause::Stopped, ParkedAt::Work(_))
+    ));
     assert_eq!(walk.mission.outstanding().count(), 0);
     walk.resume();
     let order = walk.order();
@@ -169,13 +171,6 @@ fn a_stop_while_an_agent_runs_parks_at_its_end_and_resume_goes_on_in_the_same_vi
             .briefs
             .contains(&Brief::TakenUp(StatusKind::Cancelled))
     );
-}
-
-fn parked_at(walk: &Walk) -> backstop_engine::Pending {
-    match walk.mission.position() {
-        Position::Parked(_, ParkedAt::Work(pending)) => pending.clone(),
-        other => panic!("{other:?}"),
-    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The missions that are searched: small, and different in what they let happen.
 
 use std::collections::BTreeSet;
+use std::panic::resume_unwind;
 use std::sync::OnceLock;
 use std::thread;
 
@@ -172,7 +173,7 @@ fn search(scene: Scene) -> Found {
     let charter = scene.opening.charter();
     let mut watch = Watch::new(&charter);
     let graph = explore(charter.clone(), &scene.palette, &scene.uncounted, |step| {
-        watch.see(step)
+        watch.see(step);
     });
     Found {
         name: scene.name,
@@ -194,7 +195,9 @@ pub(crate) fn found() -> &'static [Found] {
                 .into_iter()
                 .map(|scene| scope.spawn(|| search(scene)))
                 .collect();
-            let joined = searches.into_iter().map(|search| search.join().unwrap());
+            let joined = searches
+                .into_iter()
+                .map(|search| search.join().unwrap_or_else(|cause| resume_unwind(cause)));
             joined.collect()
         })
     })

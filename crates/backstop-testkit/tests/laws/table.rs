@@ -10,10 +10,9 @@ pub(crate) fn offers(kind: GateKind, broke: bool) -> Vec<Verb> {
         (GateKind::Preflight, false) => &[Approve, Retry, Abort],
         (GateKind::Preflight, true) => &[Approve, Grant, Abort],
         (GateKind::Infra | GateKind::Review, false) => &[Retry, Abort],
-        (GateKind::Infra | GateKind::Review, true) => &[Grant, Abort],
         (GateKind::Validate, false) => &[Approve, Reject, Retry, Abort],
         (GateKind::Validate, true) => &[Approve, Reject, Retry, Grant, Abort],
-        (GateKind::Ceiling, _) => &[Grant, Abort],
+        (GateKind::Ceiling, _) | (GateKind::Infra | GateKind::Review, true) => &[Grant, Abort],
         (GateKind::Ship | GateKind::ShipFailed, _) => &[Approve, Reject, Abort],
     };
     let mut verbs = verbs.to_vec();

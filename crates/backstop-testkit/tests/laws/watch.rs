@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use backstop_testkit::engine::mode::{Account, Meter, Mode};
+use backstop_testkit::engine::mode::{Account, Mode};
 use backstop_testkit::engine::outcome::StatusKind;
 use backstop_testkit::engine::{
     Charter, CheckVerdict, Effect, Event, Fact, Gate, GateKind, Mission, Refusal, Rule, Transition,
@@ -147,7 +147,8 @@ impl Watch {
                 _ => continue,
             };
             let seen = book.approved.contains(&tree);
-            if !(seen || book.clean.contains(&tree)) || (self.supervised && !seen) {
+            let clean = book.clean.contains(&tree) && !self.supervised;
+            if !seen && !clean {
                 self.broke("law 5", &(event, effect));
             }
         }
@@ -162,14 +163,10 @@ impl Watch {
                 self.broke("law 6: charged", &(account, event));
             }
         }
-        let trouble = [Account::InfraTotal, Account::QuotaWaits];
-        if trouble
-            .into_iter()
-            .any(|account| new.total(account) > old.total(account))
-            && [Account::Streak, Account::PhaseFailures]
-                .into_iter()
-                .any(|a| differs(old, new, a))
-        {
+        let rose = |account| new.total(account) > old.total(account);
+        let moved = |account| new.used(account) != old.used(account);
+        let trouble = rose(Account::InfraTotal) || rose(Account::QuotaWaits);
+        if trouble && Account::ALL.into_iter().any(|a| of_work(a) && moved(a)) {
             self.broke("law 6: a fault or limit moved the work's accounts", event);
         }
         let (was, is) = (
@@ -203,12 +200,8 @@ impl Watch {
     }
 }
 
-fn differs(old: &Meter, new: &Meter, account: Account) -> bool {
-    old.used(account) != new.used(account)
-}
-
 /// The accounts that failed work alone is charged to.
-pub(crate) fn of_work(account: Account) -> bool {
+const fn of_work(account: Account) -> bool {
     matches!(account, Account::Streak | Account::PhaseFailures)
 }
 

@@ -6,96 +6,15 @@ use backstop_testkit::engine::mode::{Account, MAX_GRANTS};
 use backstop_testkit::engine::vocab::Stage;
 use backstop_testkit::engine::{GateKind, Verb};
 
+use crate::deeds::Deed;
+
 /// What differs between the missions of the model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Scene {
     pub(crate) supervise: bool,
     pub(crate) decide: bool,
     pub(crate) scout: bool,
-    pub(crate) two: bool,
-}
-
-/// Something that happens, without its particulars.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Deed {
-    PreflightHeld,
-    PreflightFailed,
-    Worked,
-    DidNothing,
-    Failed,
-    Limited,
-    LimitedForLong,
-    Died,
-    CutOff,
-    Unavailable,
-    Asked,
-    Spent,
-    Cancelled,
-    Green,
-    Red,
-    NotRun,
-    WaitEnded,
-    Landed,
-    LandFailed,
-    Shipped,
-    ShipFailed,
-    BaseMoved,
-    MergedNew,
-    MergedSame,
-    Conflict,
-    Answer(Verb),
-    Expired,
-    Stop,
-    Resume,
-    Supervise,
-}
-
-impl Deed {
-    pub(crate) const ALL: [Self; 34] = [
-        Self::PreflightHeld,
-        Self::PreflightFailed,
-        Self::Worked,
-        Self::DidNothing,
-        Self::Failed,
-        Self::Limited,
-        Self::LimitedForLong,
-        Self::Died,
-        Self::CutOff,
-        Self::Unavailable,
-        Self::Asked,
-        Self::Spent,
-        Self::Cancelled,
-        Self::Green,
-        Self::Red,
-        Self::NotRun,
-        Self::WaitEnded,
-        Self::Landed,
-        Self::LandFailed,
-        Self::Shipped,
-        Self::ShipFailed,
-        Self::BaseMoved,
-        Self::MergedNew,
-        Self::MergedSame,
-        Self::Conflict,
-        Self::Answer(Verb::Approve),
-        Self::Answer(Verb::Reject),
-        Self::Answer(Verb::Retry),
-        Self::Answer(Verb::Grant),
-        Self::Answer(Verb::Abort),
-        Self::Expired,
-        Self::Stop,
-        Self::Resume,
-        Self::Supervise,
-    ];
-
-    pub(crate) const STRAIGHT: [Self; 6] = [
-        Self::PreflightHeld,
-        Self::Worked,
-        Self::Green,
-        Self::Landed,
-        Self::Answer(Verb::Approve),
-        Self::Shipped,
-    ];
+    pub(crate) lanes: u32,
 }
 
 /// What is done next.
@@ -242,13 +161,12 @@ impl Counts {
             (_, D::Supervise) => return !std::mem::replace(&mut self.scene.supervise, true),
             (_, D::Stop) => return self.stop(),
             (At::ParkedGate(asking), D::Resume) => self.at = At::Gate(asking),
-            (At::Parked(then), D::Resume) => self.go(then),
+            (At::Parked(then), D::Resume) | (At::Waiting(then), D::WaitEnded) => self.go(then),
             (At::ParkedWaiting(then), D::Resume) => self.at = At::Waiting(then),
             (At::Gate(asking), D::Expired) => self.at = At::ParkedGate(asking),
             (At::Gate(asking) | At::ParkedGate(asking), D::Answer(verb)) => {
                 return self.answer(&asking, verb);
             }
-            (At::Waiting(then), D::WaitEnded) => self.go(then),
             (At::Doing(then), _) => return self.does(then, deed),
             (At::Shipping, D::Shipped) => self.at = At::Ended { shipped: true },
             (At::Shipping, D::ShipFailed) => self.ask_to_ship(GateKind::ShipFailed),
@@ -261,6 +179,7 @@ impl Counts {
     fn does(&mut self, then: Then, deed: Deed) -> bool {
         match (then, deed) {
             (Then::Preflight, Deed::PreflightHeld) => self.waive(),
+            (Then::Preflight, Deed::PreflightFailed) if self.stopping => self.go(Then::Preflight),
             (Then::Preflight, Deed::PreflightFailed) => {
                 self.add(Account::Preflight);
                 let broke = self.broke(&[Account::Preflight]);
@@ -314,8 +233,9 @@ impl Counts {
             Deed::Died if broke.is_empty() => self.go(Then::LaunchAgain),
             Deed::CutOff if broke.is_empty() => self.wait(Then::LaunchAgain),
             Deed::Died | Deed::CutOff => self.ask(None, broke, Then::Launch),
-            Deed::Unavailable | Deed::LimitedForLong => self.limit_or_gate(deed, broke),
-            Deed::Limited => self.limit_or_gate(deed, broke),
+            Deed::Unavailable | Deed::LimitedForLong | Deed::Limited => {
+                self.limit_or_gate(deed, broke);
+            }
             Deed::Asked if self.scene.decide => self.decide(),
             Deed::Cancelled => {
                 self.stopping = false;
@@ -372,10 +292,7 @@ impl Counts {
                 let reasons = self.reasons(&[&[Account::PhaseFailures], streak].concat());
                 self.judged(reasons, Then::Checks);
             }
-            Deed::NotRun if self.stopping => {
-                self.stopping = false;
-                self.at = At::Parked(Then::Checks);
-            }
+            Deed::NotRun if self.stopping => self.go(Then::Checks),
             Deed::NotRun => {
                 let broke = self.fault();
                 if broke.is_empty() {
@@ -534,7 +451,7 @@ impl Counts {
     }
 
     fn next_lane(&mut self) {
-        if !self.scene.two || self.phase == 2 {
+        if self.phase >= self.scene.lanes {
             return self.enter(Stage::Ship);
         }
         self.phase = 2;

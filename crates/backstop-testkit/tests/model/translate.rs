@@ -9,7 +9,7 @@ use backstop_testkit::engine::{
 };
 use backstop_testkit::{check_results, commit, ended, fresh, note, operator, short};
 
-use crate::counts::Deed;
+use crate::deeds::Deed;
 
 pub(crate) fn fact(mission: &Mission, deed: Deed) -> Fact {
     let first = mission.outstanding().next();
