@@ -24,5 +24,5 @@ pub use marker::{Marker, carries_marker, descends_from_marked};
 pub use oom::{Oom, oom_counter};
 pub use output::{Heard, Idle, Listen, Pipe};
 pub use running::{Order, Running, Stopper};
-pub use spawn::{Limits, Spawn, SpawnError, Stdin, spawn};
+pub use spawn::{Limits, Orphans, Spawn, SpawnError, Stdin, spawn};
 pub use sweep::{Swept, become_subreaper, find_survivors, reap_orphans, stop_by_identity};

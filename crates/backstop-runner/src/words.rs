@@ -340,6 +340,9 @@ pub fn command(mission: &str, gate: &Gate, verb: Verb) -> String {
         (_, Verb::Reject, _)
         | (GateKind::Preflight, Verb::Approve, _)
         | (_, Verb::Approve, Some(mode::Verdict::RepairsNeeded)) => " --note \"…\"",
+        (_, Verb::Retry, _) if gate.reasons.contains(&Reason::Ended(StatusKind::Asked)) => {
+            " --note \"your answer\""
+        }
         _ => "",
     };
     let digest = match (verb, gate.digest) {

@@ -39,6 +39,29 @@ fn the_output_of_a_red_check_is_in_the_next_prompt() {
 }
 
 #[test]
+fn a_question_is_put_to_a_person_whose_note_is_the_answer() {
+    let world = World::new();
+    let script = world.leave(
+        "script.toml",
+        "[[step]]\nattempt = 1\ndo = [{ ask = \"which number?\" }]\n[[step]]\ndo = [{ write = { path = \"answer\", text = \"42\" } }]\n",
+    );
+    let run = [
+        "run", "x", "--from", "code", "--script", &script, "--check", CHECK,
+    ];
+    let asked = world.backstop(&run).with(3);
+    asked.telling(&[
+        "asked: which number?",
+        "gate retry g1",
+        "--note \"your answer\"",
+    ]);
+    world.at_gate(GateKind::Review, r#"[{"ended":"asked"}]"#);
+    world
+        .backstop(&["gate", "retry", "--note", "42"])
+        .with(3)
+        .telling(&["ship gate g2"]);
+}
+
+#[test]
 fn three_failures_without_progress_ask_a_person() {
     let world = World::new();
     // A commit that changes nothing is no progress.

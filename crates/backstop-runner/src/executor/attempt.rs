@@ -18,7 +18,9 @@ use super::ear::{Ear, Told};
 use super::{Halted, blocking, ready};
 use crate::edge::Ground;
 use crate::git::{GitError, LaneRef, Survey, Workspace, shown};
-use crate::process::{self, Ended, EndedBy, Exit, Identity, Limits, Oom, Spawn, SpawnError, Stdin};
+use crate::process::{
+    self, Ended, EndedBy, Exit, Identity, Limits, Oom, Orphans, Spawn, SpawnError, Stdin,
+};
 use crate::prompt;
 
 /// How an attempt is reached while it runs.
@@ -225,6 +227,7 @@ fn spawned(ground: &Ground, order: &Order, command: CommandLine, dir: &Path) -> 
         "BACKSTOP_ARTIFACT".into(),
         artifact_file(ground, order).into(),
     ));
+    spawn.orphans = Orphans::Ended;
     spawn.stdin = match command.stdin {
         agents::Stdin::Null => Stdin::Null,
         agents::Stdin::Text(text) => Stdin::Text(text.into_bytes()),

@@ -92,7 +92,7 @@ impl Running {
         let leader = child.id().and_then(Identity::of).ok_or_else(lost)?;
         let leash = Leash {
             leader,
-            scent: Scent::of_child(leader, spawn.marker),
+            scent: Scent::of_child(leader, spawn.marker, spawn.orphans),
             held: true,
         };
         let (sender, orders) = watch::channel(None);

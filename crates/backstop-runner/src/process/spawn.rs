@@ -36,6 +36,18 @@ pub struct Spawn {
     pub limits: Limits,
     /// How many bytes are kept of the end of each pipe; at most 64 KiB.
     pub keep: usize,
+    /// What happens to orphans below this process that carry no marker.
+    pub orphans: Orphans,
+}
+
+/// What the end of an attempt does to unmarked orphans that this process was given as their subreaper.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Orphans {
+    /// Nothing: this process has children of its own that lead a group and carry no marker.
+    #[default]
+    Left,
+    /// They are ended: only a lane can have left them.
+    Ended,
 }
 
 impl Spawn {
@@ -51,6 +63,7 @@ impl Spawn {
             marker,
             limits: Limits::default(),
             keep: 32 << 10,
+            orphans: Orphans::Left,
         }
     }
 }

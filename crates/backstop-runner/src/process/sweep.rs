@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::identity::{Identity, Stat, raw};
 use super::marker::{Marker, carries_marker, environment_of as environment};
+use super::spawn::Orphans;
 use super::table::Table;
 
 /// How long the kernel gets to let a killed process go.
@@ -100,6 +101,7 @@ pub(super) struct Scent {
     marker: Marker,
     seen: BTreeSet<Identity>,
     kin: Kin,
+    orphans: Orphans,
 }
 
 /// What the leader is to this process.
@@ -113,8 +115,10 @@ enum Kin {
 
 impl Scent {
     /// Of what our own, unreaped child `leader` has started.
-    pub(super) fn of_child(leader: Identity, marker: Marker) -> Self {
-        Self::new(leader, marker, Kin::Child)
+    pub(super) fn of_child(leader: Identity, marker: Marker, orphans: Orphans) -> Self {
+        let mut scent = Self::new(leader, marker, Kin::Child);
+        scent.orphans = orphans;
+        scent
     }
 
     /// Of `leader`, whom another process started, and of what it has started.
@@ -128,6 +132,7 @@ impl Scent {
             marker,
             seen: BTreeSet::new(),
             kin,
+            orphans: Orphans::Left,
         }
     }
 
@@ -174,7 +179,7 @@ impl Scent {
             (group_is_ours && stat.group == self.leader.pid)
                 || self.seen.contains(&stat.identity())
                 || self.marker.is_on(stat.pid)
-                || (self.kin == Kin::Child && foster.took_in(stat))
+                || (self.orphans == Orphans::Ended && foster.took_in(stat))
         };
         // Nothing of the attempt is older than its leader: the environments of all others need not be read.
         let candidates = table
