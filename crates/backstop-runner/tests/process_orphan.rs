@@ -1,6 +1,5 @@
 //! Orphans of a lane without a marker. In a process of its own, one after the other: where they are ended, the end of any
 //! attempt below this process ends them.
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::time::Duration;
 
