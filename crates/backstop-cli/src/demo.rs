@@ -9,11 +9,12 @@ use backstop_engine::{Answer, Fact, Mission, Position, Verb};
 use backstop_runner::dispatcher::AtGate;
 use backstop_runner::drive::Drive;
 use backstop_runner::opening::{self, Wish};
+use backstop_runner::view;
 
 use crate::fault::{Fault, Status};
 use crate::live::{Narrator, Reasons};
 use crate::place::{self, Place};
-use crate::{question, report, run};
+use crate::{out, question, report, run};
 
 /// What `demo` takes.
 #[derive(Debug, clap::Args)]
@@ -158,7 +159,8 @@ fn approve(place: &Place, mission: &Mission, by: &Signature) -> Result<Status, F
     }))?;
     let mission = drive_to_gate(drive, by)?;
     let history = place::read(&dir)?;
-    write!(std::io::stdout().lock(), "\n{}", report::text(&history))?;
+    let told = report::text(&view::report(&history, &dir));
+    out::say(&format!("\n{told}"))?;
     Ok(question::status(&mission))
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use backstop_engine::Refusal;
+use backstop_runner::blobs::BlobError;
 use backstop_runner::door::DoorError;
 use backstop_runner::drive::DriveError;
 use backstop_runner::git::GitError;
@@ -77,6 +78,11 @@ impl Fault {
             words: words.to_string(),
         }
     }
+
+    /// Whether there is nothing to say.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.words.is_empty()
+    }
 }
 
 impl fmt::Display for Fault {
@@ -87,6 +93,10 @@ impl fmt::Display for Fault {
 
 impl From<std::io::Error> for Fault {
     fn from(error: std::io::Error) -> Self {
+        // Whoever read has seen enough, and nobody is left to tell.
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            return Self::new(Status::Done, "");
+        }
         Self::new(Status::Unexpected, error)
     }
 }
@@ -120,6 +130,17 @@ impl From<StateError> for Fault {
             Status::Unexpected
         } else {
             Status::Usage
+        };
+        Self::new(status, error)
+    }
+}
+
+impl From<BlobError> for Fault {
+    fn from(error: BlobError) -> Self {
+        let status = if matches!(error, BlobError::Damaged { .. }) {
+            Status::Damaged
+        } else {
+            Status::Unexpected
         };
         Self::new(status, error)
     }

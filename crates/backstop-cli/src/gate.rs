@@ -1,17 +1,16 @@
 //! `gate`: what waits for a person, and a person's answers.
 
-use std::io::Write as _;
-
 use backstop_engine::mode::Account;
 use backstop_engine::vocab::{Digest, GateId, Note, Signature};
 use backstop_engine::{Answer, Fact, Gate, Mission, Verb};
 use backstop_runner::drive::{Drive, DriveError};
 use backstop_runner::git::Host;
 use backstop_runner::state::{MissionDir, StateError};
+use backstop_runner::view::{self, GateView};
 use backstop_runner::words;
-use serde::Serialize;
 
 use crate::fault::{Fault, Status};
+use crate::out;
 use crate::place::{self, Place};
 use crate::question;
 use crate::run::{self, Driving};
@@ -92,14 +91,6 @@ pub fn gate(place: &Place, command: &GateCommand) -> Result<Status, Fault> {
     }
 }
 
-/// One waiting gate, for scripts.
-#[derive(Serialize)]
-struct Row<'a> {
-    mission: &'a str,
-    #[serde(flatten)]
-    gate: &'a Gate,
-}
-
 fn waiting(place: &Place) -> Result<Vec<(MissionDir, Mission)>, Fault> {
     let mut found = Vec::new();
     for id in place.home.missions()? {
@@ -107,7 +98,7 @@ fn waiting(place: &Place) -> Result<Vec<(MissionDir, Mission)>, Fault> {
         match place::read(&dir) {
             Ok(history) if history.mission.gate().is_some() => found.push((dir, history.mission)),
             Ok(_) => {}
-            Err(fault) => eprintln!("backstop: mission {id}: {fault}"),
+            Err(fault) => out::warn(&format!("mission {id}: {fault}")),
         }
     }
     Ok(found)
@@ -115,39 +106,27 @@ fn waiting(place: &Place) -> Result<Vec<(MissionDir, Mission)>, Fault> {
 
 fn list(place: &Place, json: bool) -> Result<Status, Fault> {
     let found = waiting(place)?;
-    let rows = found
+    let gates: Vec<GateView> = found
         .iter()
-        .filter_map(|(dir, mission)| Some((dir.id().as_str(), mission.gate()?)));
+        .filter_map(|(_, mission)| Some(view::gate(mission, mission.gate()?)))
+        .collect();
     if json {
-        let rows: Vec<_> = rows.map(|(mission, gate)| Row { mission, gate }).collect();
-        return print_json(&rows);
+        return out::json(&gates);
     }
-    let mut out = std::io::stdout().lock();
-    if found.is_empty() {
-        writeln!(out, "nothing waits for you")?;
+    if gates.is_empty() {
+        return out::say("nothing waits for you\n");
     }
-    for (mission, gate) in rows {
-        let why: Vec<String> = gate
-            .reasons
-            .iter()
-            .map(|reason| words::reason(*reason))
-            .collect();
-        writeln!(
-            out,
-            "{mission}  {}  {}  {}",
+    let line = |gate: &GateView| {
+        let why: Vec<&str> = gate.reasons.iter().map(|one| one.words.as_str()).collect();
+        format!(
+            "{}  {}  {}  {}\n",
+            gate.mission,
             gate.id,
             gate.kind,
             why.join("; ")
-        )?;
-    }
-    Ok(Status::Done)
-}
-
-/// Prints a value as JSON, for scripts.
-pub fn print_json(value: &impl Serialize) -> Result<Status, Fault> {
-    let text = serde_json::to_string_pretty(value).map_err(std::io::Error::from)?;
-    writeln!(std::io::stdout().lock(), "{text}")?;
-    Ok(Status::Done)
+        )
+    };
+    out::say(&gates.iter().map(line).collect::<String>())
 }
 
 /// The mission whose gate is meant.
@@ -181,18 +160,10 @@ fn show(place: &Place, which: &Which, json: bool) -> Result<Status, Fault> {
     let mission = place::read(&dir)?.mission;
     let gate = open_gate(&mission, which)?;
     if json {
-        return print_json(&Row {
-            mission: dir.id().as_str(),
-            gate,
-        });
+        return out::json(&view::gate(&mission, gate));
     }
     let host = Host::open(&place.repository, dir.id(), dir.path(), &[])?;
-    write!(
-        std::io::stdout().lock(),
-        "{}",
-        question::show(&mission, gate, Some(&host))
-    )?;
-    Ok(Status::Done)
+    out::say(&question::show(&mission, gate, Some(&host)))
 }
 
 fn open_gate<'a>(mission: &'a Mission, which: &Which) -> Result<&'a Gate, Fault> {
@@ -239,11 +210,10 @@ fn answer(place: &Place, args: &AnswerArgs, verb: Verb) -> Result<Status, Fault>
         Ok(drive) => take(drive, fact, args, by),
         Err(DriveError::State(StateError::Held { .. })) => {
             run::pass(&dir, &fact)?;
-            println!(
-                "{}: {verb} is taken; the mission's runner goes on",
+            out::say(&format!(
+                "{}: {verb} is taken; the mission's runner goes on\n",
                 dir.id()
-            );
-            Ok(Status::Done)
+            ))
         }
         Err(error) => Err(error.into()),
     }
@@ -253,12 +223,11 @@ fn answer(place: &Place, args: &AnswerArgs, verb: Verb) -> Result<Status, Fault>
 fn take(mut drive: Drive, fact: Fact, args: &AnswerArgs, by: Signature) -> Result<Status, Fault> {
     drive.take(fact)?;
     if args.record_only {
-        println!(
-            "{}: the answer is recorded; go on with:\n  backstop resume {}",
+        return out::say(&format!(
+            "{}: the answer is recorded; go on with:\n  backstop resume {}\n",
             drive.id(),
             drive.id()
-        );
-        return Ok(Status::Done);
+        ));
     }
     run::drive_on(drive, &args.driving, by)
 }

@@ -7,21 +7,32 @@
 )]
 
 mod asking;
+mod clean;
 mod demo;
+mod doctor;
+mod explain;
 mod fault;
+mod follow;
 mod gate;
+mod init;
+mod journal;
 mod live;
+mod logs;
+mod out;
 mod place;
+mod plan;
 mod policy;
+mod policy_table;
 mod question;
 mod report;
 mod run;
+mod status;
 mod ticker;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 
 use crate::fault::{Fault, Status};
 use crate::place::{Common, Place};
@@ -40,18 +51,43 @@ struct Cli {
 enum Command {
     /// Shows a whole mission offline, in a scratch repository
     Demo(demo::DemoArgs),
+    /// Writes a commented backstop.toml with the checks that this repository has
+    Init,
+    /// Looks whether everything that a mission needs is here
+    Doctor(doctor::DoctorArgs),
     /// Opens a mission in this repository and drives it
     Run(Box<run::RunArgs>),
     /// Goes on with a mission that is parked, or whose process is gone
     Resume(run::ResumeArgs),
     /// Stops a mission: its agent is ended, its work kept
     Stop(run::StopArgs),
+    /// Shows where the missions of this repository are, and what they need from you
+    Status(status::StatusArgs),
     /// Shows and answers what waits for a person
     #[command(subcommand)]
     Gate(gate::GateCommand),
-    /// Answers policy questions for programs in other languages
+    /// Tells the story of a mission, and where its transcripts are
+    Logs(logs::LogsArgs),
+    /// Says why a mission moved as it did: every step with the rules that decided
+    Explain(explain::ExplainArgs),
+    /// Reports what is proven, what is not done, what you must decide, the spend, and the evidence
+    Report(report::ReportArgs),
+    /// Checks, shows and exports journals
+    #[command(subcommand)]
+    Journal(journal::JournalCommand),
+    /// Removes the checkouts and refs of missions that have ended; never work that no other ref holds
+    Clean(clean::CleanArgs),
+    /// Checks mission plans
+    #[command(subcommand)]
+    Plan(plan::PlanCommand),
+    /// Shows the policy, and answers questions to it
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
+    /// Prints a script that completes commands in your shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
     /// The built-in agent that plays a script; started by Backstop itself
     #[command(hide = true)]
     ScriptedAgent {
@@ -66,10 +102,13 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    cli.common.log();
     match run_command(&cli) {
         Ok(status) => status.into(),
         Err(fault) => {
-            eprintln!("backstop: {fault}");
+            if !fault.is_silent() {
+                out::warn(&fault.to_string());
+            }
             fault.status.into()
         }
     }
@@ -82,10 +121,26 @@ fn run_command(cli: &Cli) -> Result<Status, Fault> {
         Command::Run(args) => run::run(&Place::here(state)?, args),
         Command::Resume(args) => run::resume(&Place::here(state)?, args),
         Command::Stop(args) => run::stop(&Place::here(state)?, args),
+        Command::Status(args) => status::status(&Place::here(state)?, args),
+        Command::Explain(args) => explain::explain(&Place::here(state)?, args),
+        Command::Logs(args) => logs::logs(&Place::here(state)?, args),
+        Command::Report(args) => report::report(&Place::here(state)?, args),
+        Command::Journal(command) => journal::journal(&Place::here(state)?, command),
+        Command::Clean(args) => clean::clean(&Place::here(state)?, args),
+        Command::Plan(command) => plan::plan(command),
+        Command::Completions { shell } => completions(*shell),
+        Command::Init => init::init(),
+        Command::Doctor(args) => doctor::doctor(state, args),
         Command::Gate(command) => gate::gate(&Place::here(state)?, command),
         Command::Policy(command) => policy::policy(command),
         Command::ScriptedAgent { script, session: _ } => scripted(script),
     }
+}
+
+fn completions(shell: clap_complete::Shell) -> Result<Status, Fault> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "backstop", &mut script);
+    out::raw(&script)
 }
 
 /// Plays the script, and ends with its exit status.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use backstop_engine::Position;
-use backstop_engine::vocab::{Channel, Signature};
+use backstop_engine::vocab::{Channel, MissionId, Signature};
 use backstop_runner::door;
 use backstop_runner::git::{Git, Repository};
 use backstop_runner::history::{self, History};
@@ -49,6 +49,22 @@ impl Place {
         Ok(latest.swap_remove(open.unwrap_or(0)).0)
     }
 
+    /// Every mission, by id; in place of its history what is wrong with it, where something is.
+    pub(crate) fn all(&self) -> Result<Vec<(MissionId, Read)>, Fault> {
+        let read = |id: &MissionId| -> Read {
+            let dir = self.home.mission(id)?;
+            let history = read(&dir)?;
+            Ok((dir, history))
+        };
+        let ids = self.home.missions()?.into_iter();
+        Ok(ids
+            .map(|id| {
+                let read = read(&id);
+                (id, read)
+            })
+            .collect())
+    }
+
     /// Every mission, the latest first, and whether it has ended. One whose journal cannot be read counts as open.
     fn latest_first(&self) -> Result<Vec<(MissionDir, bool)>, Fault> {
         let mut found = Vec::new();
@@ -69,6 +85,9 @@ impl Place {
             .collect())
     }
 }
+
+/// A mission's folder and history, or what is wrong with them.
+pub(crate) type Read = Result<(MissionDir, History), Fault>;
 
 /// The history of a mission.
 pub fn read(dir: &MissionDir) -> Result<History, Fault> {
@@ -97,8 +116,44 @@ pub struct Common {
         long,
         global = true,
         value_name = "DIR",
+        display_order = 900,
         env = "BACKSTOP_STATE",
         hide_env_values = true
     )]
     pub state_dir: Option<PathBuf>,
+    /// How the log on standard error is written; `RUST_LOG` says how much [default: text]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t,
+        hide_default_value = true
+    )]
+    pub log_format: LogFormat,
+}
+
+/// How the log is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
+impl Common {
+    /// Writes the log to standard error, as much of it as `RUST_LOG` asks for; nothing without it.
+    pub fn log(&self) {
+        use tracing_subscriber::EnvFilter;
+        let filter = || EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("off"));
+        let log = tracing_subscriber::fmt()
+            .with_env_filter(filter())
+            .with_writer(std::io::stderr);
+        match self.log_format {
+            LogFormat::Text => log.with_ansi(false).init(),
+            LogFormat::Json => log.json().init(),
+        }
+    }
 }

@@ -17,18 +17,25 @@ use serde::de::DeserializeOwned;
 use crate::fault::{Fault, Status};
 use crate::policy::answer::{Answer, Refused};
 use crate::policy::line::Line;
+use crate::policy_table;
 
 /// The policy commands.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum PolicyCommand {
     /// Answers policy questions: one JSON object a line in, one out
     Decide,
+    /// Prints the tables that decide, as Markdown
+    Table {
+        /// One table [default: all]
+        name: Option<policy_table::Table>,
+    },
 }
 
 /// Runs a policy command.
 pub(crate) fn policy(command: &PolicyCommand) -> Result<Status, Fault> {
     match command {
         PolicyCommand::Decide => serve(),
+        PolicyCommand::Table { name } => policy_table::table(*name),
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use backstop_engine::mode::Account;
 use backstop_engine::{
     CheckResult, CheckVerdict, Ended, Fact, Gate, GateKind, MergeOutcome, Mission, ParkedAt, Point,
-    PointVerdict, Position, ShipOutcome,
+    PointVerdict, Position, Rule, ShipOutcome,
 };
 use backstop_runner::blobs::Blobs;
 use backstop_runner::drive::Drive;
@@ -41,6 +41,11 @@ pub fn show(mission: &Mission, gate: &Gate, host: Option<&Host>) -> String {
     );
     for reason in &gate.reasons {
         let _ = writeln!(text, "  why       {}", words::reason(*reason));
+        let _ = writeln!(
+            text,
+            "  rule      {}",
+            words::rule_name(Rule::Gated(*reason))
+        );
     }
     let told = mission
         .lane()
@@ -182,7 +187,15 @@ pub fn spent(mission: &Mission) -> String {
     let of = |account: Account| {
         let used = account.amount(mission.meter().used(account));
         let ceiling = account.amount(mission.meter().ceiling(account));
-        format!("{account} {used} of {ceiling}")
+        match (account, mission.assumed_cost()) {
+            (Account::Cost, assumed @ 1..) => {
+                format!(
+                    "{account} {used} of {ceiling} ({} assumed)",
+                    account.amount(assumed)
+                )
+            }
+            _ => format!("{account} {used} of {ceiling}"),
+        }
     };
     let shown = [
         Account::Attempts,

@@ -1,132 +1,101 @@
-//! `report`: what is proven, what is not and why, what waits for a person, the spend, the evidence.
+//! `report`: for each mission what is proven, what is not and why, what waits for a person, the spend, the evidence.
 
-use std::fmt::Write as _;
+mod html;
+mod text;
 
-use backstop_engine::mode::Account;
-use backstop_engine::vocab::Span;
-use backstop_engine::{Ended, Fact, Position};
-use backstop_runner::history::History;
-use backstop_runner::{clock, prompt, words};
+use backstop_engine::vocab::MissionId;
+use backstop_runner::clock;
+use backstop_runner::view::{self, Damaged, Report};
+use serde::Serialize;
 
-/// The report of one mission, as text.
-pub fn text(history: &History) -> String {
-    let mission = &history.mission;
-    let fields = mission.charter().fields();
-    let mut text = String::new();
-    let _ = writeln!(text, "Mission {}", fields.mission);
-    let _ = writeln!(
-        text,
-        "  goal      {}",
-        fields.goal.as_str().lines().next().unwrap_or_default()
-    );
-    let _ = writeln!(
-        text,
-        "  opened    {} by {}",
-        clock::utc(fields.opened_at),
-        fields.opened_by
-    );
-    let _ = writeln!(text, "  now       {}", words::position(mission));
-    proven(&mut text, history);
-    wanted(&mut text, history);
-    attempts(&mut text, history);
-    spend(&mut text, history);
-    text
+use crate::fault::{Fault, Status};
+use crate::out;
+use crate::place::{self, Place};
+
+pub(crate) use text::text;
+
+/// What `report` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportArgs {
+    /// The mission, or the beginning of its id [default: every mission, the most urgent first]
+    mission: Option<String>,
+    /// Prints JSON
+    #[arg(long, conflicts_with = "html")]
+    json: bool,
+    /// Prints one page that needs nothing else, for a browser: `backstop report --html > report.html`
+    #[arg(long)]
+    html: bool,
 }
 
-fn proven(text: &mut String, history: &History) {
-    let mission = &history.mission;
-    let _ = writeln!(text, "\nProven");
-    for landed in mission.landed() {
-        let _ = writeln!(
-            text,
-            "  phase {} landed as {} ({})",
-            landed.phase, landed.tree, landed.commit
-        );
-    }
-    for result in &mission.lane().checks {
-        let _ = writeln!(
-            text,
-            "  check `{}` {}",
-            result.name,
-            prompt::verdict(&result.verdict)
-        );
-    }
-    if mission.landed().is_empty() && mission.lane().checks.is_empty() {
-        let _ = writeln!(text, "  nothing yet");
-    }
-    if !matches!(mission.position(), Position::Ended(Ended::Shipped(_))) {
-        let last = mission
-            .lane()
-            .last
-            .as_ref()
-            .map_or_else(|| "no attempt was made".into(), words::status);
-        let _ = writeln!(
-            text,
-            "\nNot done\n  it has not shipped: it is {}; the last attempt: {last}",
-            words::position(mission)
-        );
-    }
+/// Every report of a repository.
+#[derive(Debug, Default, Serialize)]
+struct Reports {
+    /// Those whose journals can be read, the most urgent first.
+    reports: Vec<Report>,
+    /// Those whose journals cannot.
+    damaged: Vec<Damaged>,
 }
 
-fn wanted(text: &mut String, history: &History) {
-    if let Some(gate) = history.mission.gate() {
-        let why: Vec<String> = gate
-            .reasons
-            .iter()
-            .map(|reason| words::reason(*reason))
-            .collect();
-        let _ = writeln!(
-            text,
-            "\nWanted from you\n  {} gate {}: {}",
-            gate.kind,
-            gate.id,
-            why.join("; ")
+/// Reports on one mission, or on all.
+pub(crate) fn report(place: &Place, args: &ReportArgs) -> Result<Status, Fault> {
+    let found = match &args.mission {
+        Some(wanted) => one(place, wanted)?,
+        None => all(place)?,
+    };
+    if args.html {
+        let title = title(place, &found);
+        return out::raw(
+            html::page(&title, clock::now(), &found.reports, &found.damaged).as_bytes(),
         );
     }
-    let answers = history.mission.answers();
-    if !answers.is_empty() {
-        let _ = writeln!(text, "\nDecided by people");
-        for (gate, by, verb) in answers {
-            let _ = writeln!(text, "  gate {gate}: {by} chose {verb}");
+    if args.json {
+        return match (&args.mission, found.reports.first()) {
+            (Some(_), Some(report)) => out::json(report),
+            _ => out::json(&found),
+        };
+    }
+    out::say(&all_text(&found))
+}
+
+fn one(place: &Place, wanted: &str) -> Result<Reports, Fault> {
+    let dir = place.mission(Some(wanted))?;
+    let history = place::read(&dir)?;
+    Ok(Reports {
+        reports: vec![view::report(&history, &dir)],
+        damaged: Vec::new(),
+    })
+}
+
+fn all(place: &Place) -> Result<Reports, Fault> {
+    let mut found = Reports::default();
+    for (mission, read) in place.all()? {
+        match read {
+            Ok((dir, history)) => found.reports.push(view::report(&history, &dir)),
+            Err(fault) => found.damaged.push(Damaged {
+                mission,
+                words: fault.to_string(),
+            }),
         }
     }
+    found.reports.sort_by_key(|report| report.status.urgency());
+    Ok(found)
 }
 
-fn attempts(text: &mut String, history: &History) {
-    let _ = writeln!(text, "\nAttempts");
-    for step in &history.steps {
-        if let Fact::AttemptEnded(ended) = &step.fact {
-            let order = history
-                .steps
-                .iter()
-                .flat_map(|step| &step.effects)
-                .find_map(|(id, effect)| effect.launched().filter(|_| *id == ended.effect));
-            let Some(order) = order else { continue };
-            let took = Span::from_millis(ended.usage.active_ms);
-            let _ = writeln!(
-                text,
-                "  {} visit {} attempt {}: {} by {} — {} ({took})",
-                order.stage,
-                order.visit,
-                order.attempt,
-                order.role,
-                order.agent.agent,
-                words::status(&ended.status)
-            );
-        }
-    }
+fn title(place: &Place, found: &Reports) -> String {
+    let name = place.repository.root().file_name();
+    let name = name.map(|name| name.to_string_lossy().into_owned());
+    let only = found.reports.first().filter(|_| found.reports.len() == 1);
+    let only = only.map(|report| MissionId::to_string(&report.status.mission));
+    only.or(name).unwrap_or_else(|| "missions".into())
 }
 
-fn spend(text: &mut String, history: &History) {
-    let meter = history.mission.meter();
-    let _ = writeln!(text, "\nSpend");
-    for account in Account::ALL {
-        let used = account.amount(meter.total(account));
-        let _ = writeln!(
-            text,
-            "  {:<20} {used} of {}",
-            account.to_string(),
-            account.amount(meter.ceiling(account))
-        );
+fn all_text(found: &Reports) -> String {
+    if found.reports.is_empty() && found.damaged.is_empty() {
+        return "there is no mission in this repository: start one with `backstop run \"…\"`\n"
+            .into();
     }
+    let damaged = found.damaged.iter().map(crate::status::damaged);
+    let reports = found.reports.iter().map(text);
+    let blocks: Vec<String> = damaged.chain(reports).collect();
+    blocks.join(&format!("\n{}\n\n", "─".repeat(72)))
 }

@@ -17,6 +17,7 @@ use backstop_runner::state::{MissionDir, StateError};
 use crate::asking::Asking;
 use crate::fault::{Fault, Status};
 use crate::live::{Narrator, Reasons};
+use crate::out;
 use crate::place::{self, Place};
 use crate::question;
 use crate::ticker::Ticker;
@@ -118,9 +119,7 @@ pub fn run(place: &Place, args: &RunArgs) -> Result<Status, Fault> {
     let by = place::operator(args.driving.by.as_deref())?;
     let charter = opening::charter(&place.repository, &args.wish(), by.clone())?;
     if args.dry_run {
-        let text = serde_json::to_string_pretty(&charter).map_err(std::io::Error::from)?;
-        println!("{text}");
-        return Ok(Status::Done);
+        return out::json(&charter);
     }
     let drive = Drive::open(&place.home, &place.repository, charter)?;
     if args.detach {
@@ -152,11 +151,10 @@ fn detach(place: &Place, drive: Drive) -> Result<Status, Fault> {
         .stderr(log)
         .process_group(0)
         .spawn()?;
-    println!(
-        "{id} runs by itself. Look with:\n  backstop status {id}\nIts runner writes to `{}`.",
+    out::say(&format!(
+        "{id} runs by itself. Look with:\n  backstop status {id}\nIts runner writes to `{}`.\n",
         path.display()
-    );
-    Ok(Status::Done)
+    ))
 }
 
 /// Drives a mission in the foreground and tells how it went.
@@ -216,7 +214,7 @@ pub fn resume(place: &Place, args: &ResumeArgs) -> Result<Status, Fault> {
     let dir = place.mission(args.mission.as_deref())?;
     let mut drive = Drive::take_up(&dir, &place.repository)?;
     if matches!(drive.mission().position(), Position::Ended(_)) {
-        print!("{}", question::end(drive.mission(), None));
+        out::say(&question::end(drive.mission(), None))?;
         return Ok(question::status(drive.mission()));
     }
     if matches!(drive.mission().position(), Position::Parked(..)) {
@@ -247,11 +245,11 @@ pub fn stop(place: &Place, args: &StopArgs) -> Result<Status, Fault> {
         Err(DriveError::State(StateError::Held { .. })) => pass(&dir, &fact)?,
         Err(error) => return Err(error.into()),
     }
-    println!(
-        "{} stops: its agent is ended, its work kept. Go on with:\n  backstop resume {}",
-        args.mission, args.mission
-    );
-    Ok(Status::Done)
+    out::say(&format!(
+        "{} stops: its agent is ended, its work kept. Go on with:\n  backstop resume {}\n",
+        dir.id(),
+        dir.id()
+    ))
 }
 
 /// Parks a mission that nobody drives: what was left running is ended and surveyed first.

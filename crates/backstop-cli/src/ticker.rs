@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use backstop_engine::Mission;
 use backstop_engine::mode::Account;
-use backstop_engine::vocab::Span;
 use backstop_runner::dispatcher::{Observe, Request};
 use backstop_runner::history::Step;
 use backstop_runner::words;
@@ -53,7 +52,7 @@ impl<O: Observe> Observe for Ticker<O> {
         };
         // Held while the observer prints, so that the two never mix.
         let mut words = line.words.lock().unwrap_or_else(PoisonError::into_inner);
-        eprint!("{CLEAR}");
+        words.clear();
         self.inner.step(step, mission, door);
         *words = Words {
             text: text(mission),
@@ -67,8 +66,7 @@ impl<O> Drop for Ticker<O> {
     fn drop(&mut self) {
         if let Some(line) = &self.line {
             let mut words = line.words.lock().unwrap_or_else(PoisonError::into_inner);
-            words.text.clear();
-            words.draw();
+            words.clear();
         }
     }
 }
@@ -91,14 +89,21 @@ impl Line {
 }
 
 impl Words {
+    /// Where nothing runs nothing is drawn: a question may stand on the line.
     fn draw(&self) {
+        if self.text.is_empty() {
+            return;
+        }
         let mut out = std::io::stderr().lock();
-        let passed = Span::from_secs(self.since.elapsed().as_secs());
-        let _ = match self.text.as_str() {
-            "" => write!(out, "{CLEAR}"),
-            text => write!(out, "{CLEAR}▸ {text} · {passed}"),
-        };
+        let passed = self.since.elapsed().as_secs();
+        let _ = write!(out, "{CLEAR}▸ {} · {passed}s", self.text);
         let _ = out.flush();
+    }
+
+    fn clear(&mut self) {
+        if !std::mem::take(&mut self.text).is_empty() {
+            eprint!("{CLEAR}");
+        }
     }
 }
 

@@ -75,8 +75,12 @@ fn stopped(turn: &mut Turn) {
 fn spend(turn: &mut Turn, ended: &AttemptEnded, order: &Order) {
     let cost = match ended.usage.cost {
         Cost::Reported(cost) => cost,
-        Cost::Unreported => order.agent.assumed_cost,
         Cost::NoModelWork => 0,
+        Cost::Unreported => {
+            let assumed = order.agent.assumed_cost;
+            turn.m.assumed_cost = turn.m.assumed_cost.saturating_add(assumed);
+            assumed
+        }
     };
     turn.settle(&Settlement::Spent(Spend {
         tool_calls: ended.usage.tool_calls,

@@ -117,6 +117,7 @@ pub struct Mission {
     pub(crate) meter: Meter,
     // INVARIANT: never decreases.
     pub(crate) now: Timestamp,
+    pub(crate) assumed_cost: u64,
     pub(crate) base: Base,
     pub(crate) lane: Lane,
     pub(crate) landed: Vec<Landed>,
@@ -165,6 +166,7 @@ impl Mission {
             mode: fields.mode,
             meter: Meter::new(fields.ceilings),
             now,
+            assumed_cost: 0,
             lane: Lane::new(backstop_vocab::Phase::FIRST, fields.from, head),
             base,
             landed: Vec::new(),
@@ -279,6 +281,12 @@ impl Mission {
     /// What has been spent.
     pub const fn meter(&self) -> &Meter {
         &self.meter
+    }
+
+    /// How much of the cost was assumed, as no agent reported it; in millionths of a US dollar.
+    #[must_use]
+    pub const fn assumed_cost(&self) -> u64 {
+        self.assumed_cost
     }
 
     /// Where it is.

@@ -21,6 +21,7 @@ use crate::executor::Executor;
 use crate::history::Step;
 use crate::journal::{Durability, JournalError, Writer};
 use crate::process;
+use crate::words::rule_name;
 
 /// The longest single sleep: a clock that was set, or a machine that slept, is noticed after it.
 const LONGEST_SLEEP: Duration = Duration::from_secs(20);
@@ -235,7 +236,10 @@ impl<O: Observe> Dispatcher<O> {
             because,
         } = match self.mission.decide(&event) {
             Ok(moved) => moved,
-            Err(refusal) => return Ok(Err(refusal)),
+            Err(refusal) => {
+                tracing::info!(%refusal, "a fact was refused");
+                return Ok(Err(refusal));
+            }
         };
         let Event { at, fact } = event;
         let seq = self.journal.append(at, &fact, durability(&because))?;
@@ -247,6 +251,13 @@ impl<O: Observe> Dispatcher<O> {
             because,
             effects,
         };
+        let rules: Vec<String> = step.because.iter().copied().map(rule_name).collect();
+        tracing::debug!(
+            seq = seq.number(),
+            ?rules,
+            effects = step.effects.len(),
+            "decided"
+        );
         self.observer.step(&step, &self.mission, &self.door);
         for (id, effect) in &step.effects {
             self.executor.start(*id, effect);

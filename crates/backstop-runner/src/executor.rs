@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 
 use crate::edge::Ground;
 pub use attempt::Cut;
+pub(crate) use preflight::missing_program;
 
 /// Tells a task that it is to stop.
 pub(crate) type Halted = watch::Receiver<bool>;
@@ -45,6 +46,7 @@ impl Executor {
 
     /// Starts an effect. Waits and questions need nothing done: the dispatcher has the clock and the door.
     pub fn start(&mut self, id: EffectId, effect: &Effect) {
+        tracing::debug!(%id, "started");
         match effect {
             Effect::Preflight => self.preflight(id),
             Effect::Launch(launch) => self.launch(id, launch),

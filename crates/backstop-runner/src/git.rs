@@ -23,6 +23,7 @@ mod diff;
 mod error;
 mod fitness;
 mod folder;
+mod holdings;
 mod host;
 mod keep;
 mod names;
@@ -38,6 +39,7 @@ pub(crate) use backstop_engine::vocab::{CommitId, Digest, MissionId, Phase, Phas
 pub use call::Git;
 pub use error::{GitError, shown};
 pub use fitness::{Fitness, Notice, Unfit};
+pub use holdings::Holding;
 pub use host::{Host, Remote};
 pub use keep::Landed;
 pub use names::{LaneRef, Names};

@@ -23,6 +23,12 @@ pub struct Step {
 }
 
 impl Step {
+    /// Whether a rule decided here; a mere note decides nothing.
+    #[must_use]
+    pub fn decided(&self) -> bool {
+        self.because.iter().any(|rule| *rule != Rule::Noted)
+    }
+
     /// The agent process that this step put on record, with the launch it belongs to.
     #[must_use]
     pub const fn started(&self) -> Option<(EffectId, ProcessRef)> {
@@ -40,6 +46,29 @@ pub struct History {
     pub steps: Vec<Step>,
     /// Where they lead.
     pub mission: Mission,
+}
+
+impl History {
+    /// Every step with the mission that it led to.
+    pub fn walk(&self) -> impl Iterator<Item = (&Step, Mission)> {
+        let mut now: Option<Mission> = None;
+        self.steps.iter().filter_map(move |step| {
+            let moved = match (&now, &step.fact) {
+                (None, Fact::Opened(charter)) => Mission::open(Charter::clone(charter)),
+                (None, _) => return None,
+                (Some(mission), fact) => {
+                    let event = Event {
+                        at: step.at,
+                        fact: fact.clone(),
+                    };
+                    // These facts were decided on before, in this order.
+                    mission.decide(&event).ok()?
+                }
+            };
+            now = Some(moved.mission.clone());
+            Some((step, moved.mission))
+        })
+    }
 }
 
 /// A journal that no mission can have written.
@@ -103,6 +132,12 @@ impl Folding {
             effects: moved.effects,
         });
         Ok(())
+    }
+
+    /// The last step that was taken, and the mission that it led to.
+    #[must_use]
+    pub fn latest(&self) -> Option<(&Step, &Mission)> {
+        self.steps.last().zip(self.mission.as_ref())
     }
 
     /// The whole.

@@ -3,10 +3,12 @@
 //! Deliberately absent: policy. Every decision is taken by `backstop-engine`.
 
 pub mod blobs;
+pub mod cleaning;
 pub mod clock;
 pub mod config;
 mod disk;
 pub mod dispatcher;
+pub mod doctor;
 pub mod door;
 pub mod drive;
 pub mod edge;
@@ -19,5 +21,8 @@ pub mod play;
 pub mod process;
 pub mod prompt;
 pub mod redact;
+pub mod scaffold;
 pub mod state;
+pub mod story;
+pub mod view;
 pub mod words;

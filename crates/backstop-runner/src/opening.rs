@@ -180,9 +180,13 @@ pub fn charter(
     let plan = plan(wish, &checks)?;
     let goal = wish.goal.clone().unwrap_or_else(|| title(&plan));
     let base = repository.resolve_commit(wish.base.as_deref());
-    let base = base.map_err(|error| match error {
-        GitError::NoCommit { .. } if wish.base.is_some() => OpeningError::Base(error),
-        error => OpeningError::Git(error),
+    let base = base.map_err(|error| {
+        let misnamed = wish.base.is_some() && matches!(error, GitError::NoCommit { .. });
+        if misnamed {
+            OpeningError::Base(error)
+        } else {
+            OpeningError::Git(error)
+        }
     })?;
     let draft = CharterDraft {
         mission: name(&goal),

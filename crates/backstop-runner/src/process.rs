@@ -21,7 +21,7 @@ mod watchdog;
 pub use ended::{Captured, Ended, EndedBy, Exit};
 pub use identity::{Identity, ignores_hangup};
 pub use marker::{Marker, carries_marker, descends_from_marked};
-pub use oom::Oom;
+pub use oom::{Oom, oom_counter};
 pub use output::{Heard, Idle, Listen, Pipe};
 pub use running::{Order, Running, Stopper};
 pub use spawn::{Limits, Spawn, SpawnError, Stdin, spawn};

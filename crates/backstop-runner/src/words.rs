@@ -3,7 +3,7 @@
 use backstop_engine::mode::{self, Account};
 use backstop_engine::outcome::{FailCause, Interruption, Status, StatusKind, UnavailableCause};
 use backstop_engine::{
-    Ended, Gate, GateKind, Mission, ParkCause, ParkedAt, Position, Reason, Rule,
+    Ended, Fact, Gate, GateKind, Mission, ParkCause, ParkedAt, Position, Reason, Rule,
 };
 use backstop_engine::{Verb, WaitCause};
 
@@ -49,6 +49,48 @@ pub fn rule_name(rule: Rule) -> String {
     }
 }
 
+/// The name of a fact as the journal and `--json` print it.
+#[must_use]
+pub const fn fact_name(fact: &Fact) -> &'static str {
+    match fact {
+        Fact::Opened(_) => "opened",
+        Fact::PreflightRan(_) => "preflight_ran",
+        Fact::AttemptStarted(_) => "attempt_started",
+        Fact::SessionOpened(_) => "session_opened",
+        Fact::AttemptEnded(_) => "attempt_ended",
+        Fact::ChecksRan(_) => "checks_ran",
+        Fact::WaitEnded { .. } => "wait_ended",
+        Fact::Landed { .. } => "landed",
+        Fact::LandFailed { .. } => "land_failed",
+        Fact::Shipped(_) => "shipped",
+        Fact::BaseMerged(_) => "base_merged",
+        Fact::Answered(_) => "answered",
+        Fact::GateExpired { .. } => "gate_expired",
+        Fact::StopRequested { .. } => "stop_requested",
+        Fact::Resumed { .. } => "resumed",
+        Fact::Tightened { .. } => "tightened",
+        Fact::Supervised { .. } => "supervised",
+    }
+}
+
+/// The first line of a text.
+#[must_use]
+pub fn first_line(text: &str) -> &str {
+    text.trim_start().lines().next().unwrap_or_default()
+}
+
+/// Text as a terminal may show it: what would move the cursor, change colours or reorder the line is replaced. Agents write some of it.
+#[must_use]
+pub fn shown(text: &str) -> String {
+    let harmless = |c: char| match c {
+        '\n' | '\t' => c,
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    };
+    text.chars().map(harmless).collect()
+}
+
 const fn wait_name(cause: WaitCause) -> &'static str {
     match cause {
         WaitCause::LimitReset => "limit_reset",
@@ -58,7 +100,9 @@ const fn wait_name(cause: WaitCause) -> &'static str {
     }
 }
 
-fn reason_name(reason: Reason) -> String {
+/// The name of a reason, as `--json` prints it: stable, in `snake_case`.
+#[must_use]
+pub fn reason_name(reason: Reason) -> String {
     match reason {
         Reason::PreflightFailed => "preflight_failed".into(),
         Reason::Exhausted(account) => format!("exhausted.{account}"),
@@ -114,7 +158,7 @@ pub fn rule(rule: Rule) -> String {
         Rule::Resumed => plain("an operator goes on"),
         Rule::Tightened => plain("an operator lowered a ceiling"),
         Rule::Supervised => plain("an operator wants to see every Validate"),
-        Rule::Noted => plain("noted"),
+        Rule::Noted => plain("it is kept on record, and decides nothing"),
     }
 }
 
@@ -303,4 +347,17 @@ pub fn command(mission: &str, gate: &Gate, verb: Verb) -> String {
         _ => String::new(),
     };
     format!("backstop gate {verb} {id} --mission {mission}{digest}{note}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agents_words_cannot_drive_the_terminal() {
+        assert_eq!(
+            shown("red\u{1b}[31m\r\u{202e}x\n\ty\u{9b}"),
+            "red\u{fffd}[31m\u{fffd}\u{fffd}x\n\ty\u{fffd}"
+        );
+    }
 }

@@ -2,13 +2,13 @@
 
 use backstop_engine::GateKind;
 
-use crate::support::{BACKSTOP, World};
+use crate::support::{BACKSTOP, World, exec_run};
 
 const AGENT: &str = "cat >/dev/null; echo 1 >work";
 
 fn at_ship_gate() -> World {
     let world = World::new();
-    world.backstop(&world.exec_run(AGENT, "true", &[])).with(3);
+    world.backstop(&exec_run(AGENT, "true", &[])).with(3);
     world
 }
 
@@ -67,7 +67,7 @@ fn an_answer_that_does_not_fit_is_refused_and_says_what_does() {
 #[test]
 fn a_runner_that_waits_takes_the_first_answer_through_its_door() {
     let world = World::new();
-    let runner = world.start(&world.exec_run(AGENT, "true", &["--wait"]));
+    let runner = world.start(&exec_run(AGENT, "true", &["--wait"]));
     world.until("the gate", || runner.told().contains("ship gate g1 opened"));
     // A second runner has no business here.
     world.backstop(&["resume"]).with(6).telling(&[&world.id()]);
@@ -91,7 +91,7 @@ fn a_runner_that_waits_takes_the_first_answer_through_its_door() {
 fn an_answer_finds_the_runner_from_any_environment() {
     let world = World::new();
     let long = world.path(&"deep/".repeat(20)).display().to_string();
-    let mut command = world.command(&world.exec_run(AGENT, "true", &["--wait"]));
+    let mut command = world.command(&exec_run(AGENT, "true", &["--wait"]));
     command.env("XDG_RUNTIME_DIR", &long);
     let runner = world.begin(command);
     world.until("the gate", || runner.told().contains("ship gate g1 opened"));
@@ -107,7 +107,7 @@ fn a_gate_that_nobody_answers_parks_and_a_later_answer_counts() {
     world.write("backstop.toml", "[gate]\nexpiry = \"1s\"\n");
     world.commit("be quick");
     let ran = world
-        .backstop(&world.exec_run(AGENT, "true", &["--wait"]))
+        .backstop(&exec_run(AGENT, "true", &["--wait"]))
         .with(4);
     ran.telling(&["nobody answered in time", "backstop gate approve g1"]);
     assert_eq!(
@@ -164,7 +164,7 @@ fn liar() -> (World, String) {
 #[test]
 fn an_agent_cannot_answer_its_own_gate() {
     let (world, agent) = liar();
-    world.backstop(&world.exec_run(&agent, "true", &[])).with(3);
+    world.backstop(&exec_run(&agent, "true", &[])).with(3);
     let tried = world.seen("tried");
     assert_eq!(
         tried.matches("must come from a person").count(),
@@ -185,7 +185,7 @@ fn an_agent_cannot_answer_its_own_gate() {
 #[test]
 fn what_an_agent_left_behind_cannot_answer_a_runner_that_waits() {
     let (world, agent) = liar();
-    let runner = world.start(&world.exec_run(&agent, "true", &["--wait"]));
+    let runner = world.start(&exec_run(&agent, "true", &["--wait"]));
     world.until("the gate", || runner.told().contains("ship gate g1 opened"));
     let pid = world.seen("daemon.pid");
     let daemon = format!("/proc/{}", pid.trim());

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use backstop_engine::GateKind;
 use backstop_engine::mode::Account;
 
-use crate::support::{Started, World};
+use crate::support::{Started, World, exec_run};
 
 /// Marks each launch and each check, and holds where the test asks for it; what is held goes on for ever.
 const POINT: &str = r#"
@@ -251,7 +251,7 @@ fn a_runner_that_is_killed_while_it_waits_goes_on_waiting() {
 #[test]
 fn a_runner_that_is_killed_at_a_gate_leaves_the_gate() {
     let world = World::new();
-    let run = world.exec_run("cat >/dev/null; echo 1 >work", "true", &["--wait"]);
+    let run = exec_run("cat >/dev/null; echo 1 >work", "true", &["--wait"]);
     let mut runner = world.start(&run);
     world.until("the gate", || runner.told().contains("ship gate g1 opened"));
     runner.kill();
@@ -298,7 +298,7 @@ fn a_runner_that_is_killed_while_it_ships_ships_once() {
             .set("REAL_GIT", &real);
         world.leave("when", when);
         world
-            .backstop(&world.exec_run("cat >/dev/null; echo 1 >work", "true", &[]))
+            .backstop(&exec_run("cat >/dev/null; echo 1 >work", "true", &[]))
             .with(3);
         world.leave("hold-ship", "");
         let mut runner = world.start(&["gate", "approve"]);
@@ -324,7 +324,7 @@ fn a_runner_that_is_killed_while_it_ships_ships_once() {
 fn a_journal_that_was_changed_is_refused_with_the_place() {
     let world = World::new();
     world
-        .backstop(&world.exec_run("cat >/dev/null; echo 1 >work", "true", &[]))
+        .backstop(&exec_run("cat >/dev/null; echo 1 >work", "true", &[]))
         .with(3);
     let whole = std::fs::read(world.journal()).unwrap();
     let starts: Vec<usize> = std::iter::once(0)
@@ -364,7 +364,7 @@ fn a_journal_that_was_changed_is_refused_with_the_place() {
 fn a_torn_tail_is_healed() {
     let world = World::new();
     world
-        .backstop(&world.exec_run("cat >/dev/null; echo 1 >work", "true", &[]))
+        .backstop(&exec_run("cat >/dev/null; echo 1 >work", "true", &[]))
         .with(3);
     let whole = std::fs::read(world.journal()).unwrap();
     let last = whole[..whole.len() - 1]

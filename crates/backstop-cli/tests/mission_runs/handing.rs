@@ -2,7 +2,7 @@
 
 use backstop_engine::{Ended, GateKind, Position};
 
-use crate::support::World;
+use crate::support::{World, exec_run};
 
 const AGENT: &str = "cat >\"$E2E_SIDE/prompt-$BACKSTOP_VISIT\"; echo 1 >work";
 
@@ -34,7 +34,7 @@ fn move_main(world: &World, file: &str, text: &str) -> String {
 }
 
 fn merging(world: &World, agent: &str, check: &str) {
-    let args = world.exec_run(agent, check, &["--ship", "merge", "--base", "main"]);
+    let args = exec_run(agent, check, &["--ship", "merge", "--base", "main"]);
     world.backstop(&args).with(3).telling(&["ship gate g1"]);
 }
 

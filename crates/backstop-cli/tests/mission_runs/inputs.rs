@@ -5,7 +5,7 @@ use std::process::Command;
 use backstop_engine::GateKind;
 use rustix::process::Signal;
 
-use crate::support::World;
+use crate::support::{World, exec_run};
 
 const AGENT: &str = "cat >/dev/null; echo 1 >work";
 
@@ -18,7 +18,7 @@ fn opens_nothing(world: &World, args: &[&str], code: i32, parts: &[&str]) {
 #[test]
 fn a_wrong_configuration_is_shown_in_its_place() {
     let world = World::new();
-    let run = world.exec_run(AGENT, "true", &[]);
+    let run = exec_run(AGENT, "true", &[]);
     for (text, parts) in [
         (
             "mode = \"auto\"\n[ship]\nbye = \"merge\"\n",
@@ -118,7 +118,7 @@ fn a_wish_that_cannot_be_met_says_what_is_missing() {
         2,
         &["manual", "supervise"],
     );
-    let base = world.exec_run(AGENT, "true", &["--base", "nowhere"]);
+    let base = exec_run(AGENT, "true", &["--base", "nowhere"]);
     opens_nothing(&world, &base, 2, &["`nowhere` names no commit"]);
     world
         .backstop(&["resume"])
@@ -174,7 +174,7 @@ fn a_malformed_plan_is_refused_with_everything_that_is_wrong() {
 #[test]
 fn a_place_that_is_no_repository_with_a_commit_and_a_name_fails_before_anything_starts() {
     let world = World::bare();
-    let run = world.exec_run(AGENT, "true", &[]);
+    let run = exec_run(AGENT, "true", &[]);
     opens_nothing(
         &world,
         &run,
@@ -198,13 +198,13 @@ fn a_place_that_is_no_repository_with_a_commit_and_a_name_fails_before_anything_
 #[test]
 fn a_missing_program_is_found_before_anything_is_spent() {
     let world = World::new();
-    let run = world.exec_run("no-such-agent --fast", "true", &[]);
+    let run = exec_run("no-such-agent --fast", "true", &[]);
     world
         .backstop(&run)
         .with(8)
         .telling(&["`no-such-agent` is not found", "install it"]);
     let world = World::new();
-    let run = world.exec_run(AGENT, "no-such-check", &[]);
+    let run = exec_run(AGENT, "no-such-check", &[]);
     world
         .backstop(&run)
         .with(8)
@@ -218,7 +218,7 @@ fn a_missing_program_is_found_before_anything_is_spent() {
 fn garbage_from_an_agent_decides_nothing() {
     let world = World::new();
     let agent = "cat >/dev/null; head -c 1048576 /dev/urandom; head -c 1048576 /dev/urandom >&2; echo 1 >work";
-    let run = world.exec_run(agent, "test -s work", &[]);
+    let run = exec_run(agent, "test -s work", &[]);
     world.backstop(&run).with(3).telling(&["ship gate g1"]);
     world.backstop(&["gate", "show"]).with(0);
     world.backstop(&["gate", "approve"]).with(0);
@@ -227,14 +227,14 @@ fn garbage_from_an_agent_decides_nothing() {
 #[test]
 fn a_claim_without_work_is_no_success() {
     let world = World::new();
-    let run = world.exec_run("cat >/dev/null; echo 'Done. All tests pass.'", "true", &[]);
+    let run = exec_run("cat >/dev/null; echo 'Done. All tests pass.'", "true", &[]);
     world
         .backstop(&run)
         .with(3)
         .telling(&["left the tree as it was", "All tests pass."]);
     world.at_gate(GateKind::Review, r#"[{"ended":"failed"}]"#);
     let world = World::new();
-    let run = world.exec_run("cat >/dev/null; echo no idea >&2; exit 3", "true", &[]);
+    let run = exec_run("cat >/dev/null; echo no idea >&2; exit 3", "true", &[]);
     world
         .backstop(&run)
         .with(3)
@@ -285,7 +285,7 @@ fn a_full_disk_stops_the_mission_and_space_lets_it_go_on() {
     };
     // Until the agent is told otherwise, it fills the disk of the state directory to the last byte.
     let agent = "cat >/dev/null; echo 1 >work; test -e \"$E2E_SIDE/mended\" || cat /dev/zero >>\"$XDG_STATE_HOME/ballast\"";
-    let mut said = world.backstop(&world.exec_run(agent, "true", &[]));
+    let mut said = world.backstop(&exec_run(agent, "true", &[]));
     // The journal's last page has some room left: what is decided on it is written, and then nothing more.
     for _ in 0..40 {
         assert!(said.code == 1 || said.code == 3, "{said:?}");
@@ -315,9 +315,55 @@ fn a_full_disk_stops_the_mission_and_space_lets_it_go_on() {
 }
 
 #[test]
+fn work_that_could_not_be_taken_is_gone_on_with() {
+    let world = World::new();
+    let Some(disk) = Disk::mount(&world, "size=300m,mode=0700") else {
+        println!("not run: mounting is not allowed here");
+        return;
+    };
+    let agent = "cat >/dev/null; test -s work && exit 0; echo precious >work; cat /dev/zero >>\"$XDG_STATE_HOME/ballast\"";
+    let said = world.backstop(&exec_run(agent, "grep precious work", &[]));
+    std::fs::remove_file(world.path("state/ballast")).unwrap();
+    if said.code == 1 {
+        world.backstop(&["resume"]).with(3);
+    }
+    if world.gate().kind != GateKind::Ship {
+        world.backstop(&["gate", "retry"]).with(3);
+    }
+    world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
+    let head = world.mission().lane().head.commit.to_string();
+    assert_eq!(world.git(&["show", &format!("{head}:work")]), "precious");
+    drop(disk);
+}
+
+#[test]
+fn a_workspace_that_an_agent_destroyed_is_made_again() {
+    for harm in [
+        "rm -rf \"$PWD\"",
+        "rm -rf .git; echo nothing >.git",
+        "mv \"$PWD\" \"$PWD.gone\"",
+    ] {
+        let world = World::new();
+        let agent = format!(
+            "cat >/dev/null; echo 1 >work; test -e \"$E2E_SIDE/harmed\" && exit 0; touch \"$E2E_SIDE/harmed\"; {harm}"
+        );
+        world
+            .backstop(&exec_run(&agent, "test -s work", &[]))
+            .with(3)
+            .telling(&["workspace", "damaged"]);
+        world.at_gate(GateKind::Review, r#"[{"ended":"unknown"}]"#);
+        world
+            .backstop(&["gate", "retry"])
+            .with(3)
+            .telling(&["ship gate g2"]);
+        world.backstop(&["gate", "approve"]).with(0);
+    }
+}
+
+#[test]
 fn a_state_directory_that_cannot_be_written_is_named() {
     let world = World::new();
-    let run = world.exec_run(AGENT, "true", &[]);
+    let run = exec_run(AGENT, "true", &[]);
     world.write("file", "");
     let below = world.repo().join("file/state").display().to_string();
     let args = [&run[..], &["--state-dir", &below]].concat();
@@ -360,7 +406,7 @@ const WAITER: &str = "cat >/dev/null; echo 1 >work; echo x >>\"$E2E_SIDE/launche
 fn a_signal_parks_the_mission_and_resume_goes_on() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let world = World::new();
-        let runner = world.start(&world.exec_run(WAITER, "true", &[]));
+        let runner = world.start(&exec_run(WAITER, "true", &[]));
         world.until("the agent", || world.launches().len() == 1);
         runner.signal(signal);
         runner.end().with(130).telling(&[
@@ -382,7 +428,7 @@ fn a_signal_during_the_preflight_or_a_check_parks_too() {
     // On the base there is no work yet, so the first waiting is the preflight's.
     let check = "test -s work && at=check || at=preflight; touch \"$E2E_SIDE/$at\"; while ! test -e \"$E2E_SIDE/go-$at\"; do sleep 0.02; done";
     let world = World::new();
-    let runner = world.start(&world.exec_run(AGENT, check, &[]));
+    let runner = world.start(&exec_run(AGENT, check, &[]));
     world.until_left("preflight");
     runner.signal(Signal::INT);
     runner.end().with(130).telling(&["backstop resume"]);
@@ -405,7 +451,7 @@ fn a_signal_during_the_preflight_or_a_check_parks_too() {
 #[test]
 fn a_stop_from_elsewhere_ends_the_runner() {
     let world = World::new();
-    let runner = world.start(&world.exec_run(WAITER, "true", &[]));
+    let runner = world.start(&exec_run(WAITER, "true", &[]));
     world.until("the agent", || world.launches().len() == 1);
     world
         .backstop(&["stop", &world.id()])
@@ -433,7 +479,7 @@ fn a_stop_from_elsewhere_ends_the_runner() {
 fn a_runner_goes_on_without_a_terminal_where_that_was_asked_for() {
     let world = World::new();
     let mut command = Command::new("nohup");
-    let inner = world.command(&world.exec_run(WAITER, "true", &[]));
+    let inner = world.command(&exec_run(WAITER, "true", &[]));
     command.arg(inner.get_program()).args(inner.get_args());
     command.env_clear().current_dir(world.repo());
     command.envs(
@@ -452,7 +498,7 @@ fn a_runner_goes_on_without_a_terminal_where_that_was_asked_for() {
 #[test]
 fn a_reader_that_leaves_does_not_stop_the_mission() {
     let world = World::new();
-    let mut command = world.command(&world.exec_run(WAITER, "true", &[]));
+    let mut command = world.command(&exec_run(WAITER, "true", &[]));
     command
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped());

@@ -2,7 +2,7 @@
 
 use backstop_engine::GateKind;
 
-use crate::support::World;
+use crate::support::{World, exec_run};
 
 fn limited(limits: &str) -> World {
     let world = World::new();
@@ -18,7 +18,7 @@ fn limited(limits: &str) -> World {
 fn a_hung_agent_is_ended_and_never_resumed_by_itself() {
     let world = limited("idle = \"1s\"");
     let agent = "cat >/dev/null; echo x >>\"$E2E_SIDE/launches\"; echo 1 >work; trap '' TERM; sleep 1000; sleep 1000";
-    let ran = world.backstop(&world.exec_run(agent, "true", &[])).with(3);
+    let ran = world.backstop(&exec_run(agent, "true", &[])).with(3);
     ran.telling(&["silence for too long", "backstop gate retry g1"]);
     world.at_gate(GateKind::Review, r#"[{"ended":"idle_timeout"}]"#);
     world.nothing_runs();
@@ -36,7 +36,7 @@ fn an_agent_that_talks_for_ever_is_ended_by_the_wall() {
     let world = limited("attempt = \"1s\"");
     let agent = "cat >/dev/null; while :; do echo still at work; sleep 0.05; done";
     world
-        .backstop(&world.exec_run(agent, "true", &[]))
+        .backstop(&exec_run(agent, "true", &[]))
         .with(3)
         .telling(&["over its budget"]);
     world.at_gate(GateKind::Review, r#"[{"ended":"over_budget"}]"#);
@@ -49,7 +49,7 @@ fn a_check_that_hangs_is_red() {
     let check = "test ! -s work || { echo waiting; sleep 1000; }";
     let agent = "cat >>\"$E2E_SIDE/prompts\"; if test $BACKSTOP_VISIT = 1; then echo 1 >work; else : >work; fi";
     world
-        .backstop(&world.exec_run(agent, check, &[]))
+        .backstop(&exec_run(agent, check, &[]))
         .with(3)
         .telling(&["ran longer than it may"]);
     world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
@@ -62,7 +62,7 @@ fn a_server_that_an_agent_or_a_check_leaves_is_swept() {
     let world = limited("");
     let agent = "cat >/dev/null; echo 1 >work; setsid sleep 1000 & nohup sleep 1000 >/dev/null 2>&1 & (env -i sleep 1000 &)";
     let check = "(env -i setsid sleep 1000 &) ; sleep 1000 & test -s work";
-    world.backstop(&world.exec_run(agent, check, &[])).with(3);
+    world.backstop(&exec_run(agent, check, &[])).with(3);
     world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
     world.nothing_runs();
     let sleepers = std::process::Command::new("pgrep")
@@ -81,8 +81,8 @@ fn two_missions_at_once_both_ship() {
         )
     };
     let (a, b) = (agent("a", "b"), agent("b", "a"));
-    let first = world.start(&world.exec_run(&a, "test -s a", &["--wait"]));
-    let second = world.start(&world.exec_run(&b, "test -s b", &["--wait"]));
+    let first = world.start(&exec_run(&a, "test -s a", &["--wait"]));
+    let second = world.start(&exec_run(&b, "test -s b", &["--wait"]));
     world.until("both gates", || {
         [&first, &second]
             .iter()

@@ -3,7 +3,7 @@
 use backstop_engine::GateKind;
 use backstop_engine::mode::Account;
 
-use crate::support::World;
+use crate::support::{World, exec_run};
 
 /// Passes when `answer` holds 42; says what it found.
 const CHECK: &str = "echo looked-at-$(cat answer 2>/dev/null); test \"$(cat answer)\" = 42";
@@ -19,7 +19,7 @@ fn agent(world: &World, script: &str) -> String {
 fn the_output_of_a_red_check_is_in_the_next_prompt() {
     let world = World::new();
     let agent = agent(&world, "echo $((40 + BACKSTOP_VISIT)) >answer");
-    world.backstop(&world.exec_run(&agent, CHECK, &[])).with(3);
+    world.backstop(&exec_run(&agent, CHECK, &[])).with(3);
     world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
     assert!(!world.seen("prompt-1").contains("looked-at-41"));
     let second = world.seen("prompt-2");
@@ -46,7 +46,7 @@ fn three_failures_without_progress_ask_a_person() {
         &world,
         "echo 1 >answer; git commit --quiet --allow-empty --message again",
     );
-    let ran = world.backstop(&world.exec_run(&agent, CHECK, &[])).with(3);
+    let ran = world.backstop(&exec_run(&agent, CHECK, &[])).with(3);
     ran.telling(&[
         "validate gate g1",
         "failures in a row without progress",
@@ -65,7 +65,7 @@ fn three_failures_without_progress_ask_a_person() {
 fn ten_failures_with_progress_ask_a_person() {
     let world = World::new();
     let agent = agent(&world, "echo $BACKSTOP_VISIT >answer");
-    world.backstop(&world.exec_run(&agent, CHECK, &[])).with(3);
+    world.backstop(&exec_run(&agent, CHECK, &[])).with(3);
     world.at_gate(GateKind::Validate, r#"[{"policy":"phase_ceiling"}]"#);
     assert_eq!(world.used(Account::PhaseFailures), 10);
     assert_eq!(world.used(Account::Streak), 1);
@@ -84,7 +84,7 @@ fn ten_failures_with_progress_ask_a_person() {
 fn a_supervised_mission_asks_at_every_validate() {
     let world = World::new();
     let agent = agent(&world, "echo $((40 + BACKSTOP_VISIT)) >answer");
-    let args = world.exec_run(&agent, CHECK, &["--mode", "supervise"]);
+    let args = exec_run(&agent, CHECK, &["--mode", "supervise"]);
     world
         .backstop(&args)
         .with(3)
@@ -108,7 +108,7 @@ fn the_fourth_grant_is_refused() {
     world.write("backstop.toml", "[ceilings]\nstreak = 1\n");
     world.commit("one failure is enough");
     let agent = agent(&world, "echo $BACKSTOP_VISIT >answer");
-    world.backstop(&world.exec_run(&agent, CHECK, &[])).with(3);
+    world.backstop(&exec_run(&agent, CHECK, &[])).with(3);
     for gate in ["g1", "g2", "g3"] {
         world.backstop(&["gate", "grant", gate]).with(3);
     }

@@ -7,11 +7,15 @@
 )]
 
 mod answers;
+mod cleans;
 mod crashes;
 mod handing;
 mod inputs;
+mod journals;
 mod limits;
 mod loops;
 mod plans;
+mod sets_up;
 mod ships;
+mod shows;
 mod support;

@@ -2,7 +2,7 @@
 
 use backstop_engine::GateKind;
 
-use crate::support::World;
+use crate::support::{World, exec_run};
 
 const PLAN_JSON: &str = r#"{"phases": [
   {"kind": "coding", "task": "write one", "done_when_check": "test -s one"},
@@ -102,7 +102,7 @@ fn a_workspace_is_set_up_once_and_given_its_files() {
     world.write(".env.test", "TOKEN=local\n");
     let check = "cat .env.test && test \"$(cat .built)\" = set-up && test -s work";
     let agent = "cat >/dev/null; cat .env.test .built >\"$E2E_SIDE/seen-$BACKSTOP_VISIT\"; test $BACKSTOP_VISIT = 1 && echo >work || echo 1 >work";
-    world.backstop(&world.exec_run(agent, check, &[])).with(3);
+    world.backstop(&exec_run(agent, check, &[])).with(3);
     world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
     assert_eq!(world.seen("seen-1"), "TOKEN=local\nset-up\n");
     let tree = world.mission().lane().head.commit.to_string();
@@ -145,7 +145,7 @@ fn a_file_to_copy_that_is_not_there_fails_the_preflight() {
     world.write("backstop.toml", "[workspace]\ncopy = [\".env.test\"]\n");
     world.commit("needs a file");
     world
-        .backstop(&world.exec_run("echo 1 >work", "true", &[]))
+        .backstop(&exec_run("echo 1 >work", "true", &[]))
         .with(8)
         .telling(&[".env.test", "copy"]);
 }
@@ -156,7 +156,7 @@ fn uncommitted_changes_are_warned_of_or_refused() {
     world.write("README", "changed\n");
     world.write("new.txt", "new\n");
     let ran = world
-        .backstop(&world.exec_run("cat >/dev/null; cat README >work", "true", &[]))
+        .backstop(&exec_run("cat >/dev/null; cat README >work", "true", &[]))
         .with(3);
     ran.telling(&["uncommitted changes are not part of the mission: `README`, `new.txt`"]);
     let head = world.mission().lane().head.commit.to_string();
@@ -167,7 +167,7 @@ fn uncommitted_changes_are_warned_of_or_refused() {
     world.commit("be tidy");
     world.write("new.txt", "new\n");
     let ran = world
-        .backstop(&world.exec_run("echo 1 >work", "true", &[]))
+        .backstop(&exec_run("echo 1 >work", "true", &[]))
         .with(8);
     ran.telling(&["`new.txt`", "require_clean", "backstop gate retry g1"]);
     std::fs::remove_file(world.repo().join("new.txt")).unwrap();
@@ -182,7 +182,7 @@ fn a_red_base_is_told_to_the_agent_or_refused() {
     let world = World::new();
     let agent = "cat >\"$E2E_SIDE/prompt\"; echo 1 >work";
     world
-        .backstop(&world.exec_run(agent, "echo no-work-yet; test -s work", &[]))
+        .backstop(&exec_run(agent, "echo no-work-yet; test -s work", &[]))
         .with(3);
     assert!(
         world.seen("prompt").contains("no-work-yet"),
@@ -194,7 +194,7 @@ fn a_red_base_is_told_to_the_agent_or_refused() {
     world.write("backstop.toml", "[preflight]\nrequire_green_base = true\n");
     world.commit("be green");
     let ran = world
-        .backstop(&world.exec_run(agent, "test -s work", &[]))
+        .backstop(&exec_run(agent, "test -s work", &[]))
         .with(8);
     ran.telling(&["require_green_base", "red on the base"]);
     world

@@ -2,7 +2,7 @@
 
 use backstop_engine::GateKind;
 
-use crate::support::{World, changed};
+use crate::support::{World, changed, exec_run};
 
 /// What an agent must be able to do on its side without the operator noticing.
 const UNRULY: &str = r#"
@@ -39,7 +39,7 @@ fn goes_through(world: &World, fix: &str, check: &str) {
     let before = world.operator();
     let agent = world.leave("agent.sh", &format!("cat >/dev/null\n{UNRULY}\n{fix}\n"));
     let agent = format!("sh {agent}");
-    let ran = world.backstop(&world.exec_run(&agent, check, &[])).with(3);
+    let ran = world.backstop(&exec_run(&agent, check, &[])).with(3);
     ran.telling(&[
         "uncommitted changes are not part of the mission",
         "staged.txt",

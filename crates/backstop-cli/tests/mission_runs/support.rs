@@ -58,6 +58,14 @@ impl Said {
     }
 }
 
+/// `run` of a goal by an `exec` agent from Code on, with more arguments.
+pub(crate) fn exec_run<'a>(agent: &'a str, check: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut args = vec!["run", "do the work", "--from", "code", "--agent", "exec"];
+    args.extend(["--exec-command", agent, "--check", check]);
+    args.extend(more);
+    args
+}
+
 /// A test's world.
 pub(crate) struct World {
     root: TempDir,
@@ -216,19 +224,6 @@ impl World {
         }
     }
 
-    /// `run` of a goal by an `exec` agent from Code on, with more arguments.
-    pub(crate) fn exec_run<'a>(
-        &self,
-        agent: &'a str,
-        check: &'a str,
-        more: &[&'a str],
-    ) -> Vec<&'a str> {
-        let mut args = vec!["run", "do the work", "--from", "code", "--agent", "exec"];
-        args.extend(["--exec-command", agent, "--check", check]);
-        args.extend(more);
-        args
-    }
-
     /// The folders of the repository's missions.
     pub(crate) fn missions(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
@@ -327,7 +322,11 @@ impl World {
     pub(crate) fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
         let begun = Instant::now();
         while !holds() {
-            assert!(begun.elapsed() < PATIENCE, "never came: {what}");
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "never came in {}: {what}",
+                self.root.path().display()
+            );
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -8,7 +8,7 @@ use backstop_agents::{
     self as agents, Classified, CommandLine, Ending, HostFacts, SpawnFault, Support,
 };
 use backstop_engine::outcome::{Artifact, Interruption, Status, UnavailableCause};
-use backstop_engine::vocab::{Digest, EffectId, Phase, Text};
+use backstop_engine::vocab::{CommitId, Digest, EffectId, Phase, Text};
 use backstop_engine::{ArtifactSeen, AttemptEnded, AttemptStarted, Cost, Fact, Head, Order};
 use backstop_engine::{ProcessRef, Usage};
 use tokio::sync::mpsc;
@@ -17,7 +17,7 @@ use super::checks::{end_left, halt_on};
 use super::ear::{Ear, Told};
 use super::{Halted, blocking, ready};
 use crate::edge::Ground;
-use crate::git::{Survey, Workspace, shown};
+use crate::git::{GitError, LaneRef, Survey, Workspace, shown};
 use crate::process::{self, Ended, EndedBy, Exit, Identity, Limits, Oom, Spawn, SpawnError, Stdin};
 use crate::prompt;
 
@@ -94,11 +94,7 @@ async fn enter(ground: &Arc<Ground>, order: &Order, halted: &Halted) -> Result<P
     let (phase, start) = (order.phase, order.start.clone());
     let workspace = blocking(ground, move |ground| {
         let lane = ground.lane(phase).ok_or("the plan has no such phase")?;
-        let made = Workspace::create(&ground.host, lane, &start);
-        let workspace = made.map_err(|error| error.to_string())?;
-        workspace
-            .enter(lane, &start)
-            .map_err(|error| error.to_string())?;
+        let workspace = workspace(ground, lane, &start).map_err(|error| error.to_string())?;
         ready::copy(ground, &workspace.path())?;
         Ok::<_, String>(workspace)
     })
@@ -108,6 +104,23 @@ async fn enter(ground: &Arc<Ground>, order: &Order, halted: &Halted) -> Result<P
         workspace.set_up().map_err(|error| error.to_string())?;
     }
     Ok(workspace.path())
+}
+
+/// The workspace on a lane at `start`. One that is damaged is set aside, whole, and made again; one whose work could not
+/// be taken, such as on a full disk, is gone on in.
+fn workspace(ground: &Ground, lane: LaneRef, start: &CommitId) -> Result<Workspace, GitError> {
+    let host = &ground.host;
+    let entered = Workspace::create(host, lane, start)
+        .and_then(|workspace| workspace.enter(lane, start).map(|()| workspace));
+    if matches!(entered, Err(GitError::Damaged { .. })) {
+        Workspace::set_aside(host)?;
+        return Workspace::create(host, lane, start);
+    }
+    let begun = || Ok::<_, GitError>(host.tip(&host.names().lane(lane))?.is_some());
+    if matches!(entered, Err(GitError::Unkept { .. })) && begun()? {
+        return Workspace::open(host);
+    }
+    entered
 }
 
 async fn launch(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Path) -> Run {

@@ -186,7 +186,7 @@ fn agent(ground: &Ground, name: &str) -> Point {
 
 /// The first word of an `exec` command or the path of a script, where it is a plain name of something that is not there.
 /// A path inside the workspace cannot be judged before the workspace is there.
-fn missing_program(invocation: &agents::Invocation) -> Option<String> {
+pub(crate) fn missing_program(invocation: &agents::Invocation) -> Option<String> {
     if let Some(script) = invocation.option(agents::SCRIPT) {
         return (!Path::new(script).is_file()).then(|| script.to_owned());
     }

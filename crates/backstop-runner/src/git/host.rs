@@ -60,17 +60,25 @@ impl Host {
         dir: &Path,
         remotes: &[Remote],
     ) -> Result<Self, GitError> {
-        let (repository, names) = (repository.clone(), Names::of(mission));
-        let dir = std::path::absolute(dir).map_err(|source| GitError::file("find", dir, source))?;
-        let host = Self {
-            repository,
-            names,
-            dir,
-        };
+        let host = Self::at(repository, mission, dir)?;
         if !is_folder(&host.git_dir()) {
             host.make(remotes)?;
         }
         Ok(host)
+    }
+
+    /// The git side of a mission as it is found, for looking and giving back; makes nothing.
+    ///
+    /// # Errors
+    /// When the folder's name cannot be made absolute.
+    pub fn at(repository: &Repository, mission: &MissionId, dir: &Path) -> Result<Self, GitError> {
+        let (repository, names) = (repository.clone(), Names::of(mission));
+        let dir = std::path::absolute(dir).map_err(|source| GitError::file("find", dir, source))?;
+        Ok(Self {
+            repository,
+            names,
+            dir,
+        })
     }
 
     /// Records the base in the operator's repository, so that nothing a workspace borrows is collected. Again is fine.

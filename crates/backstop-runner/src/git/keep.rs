@@ -6,7 +6,7 @@ use std::fs::File;
 
 use super::call::{Call, parts};
 use super::checkout::Checkout;
-use super::{CommitId, GitError, Host};
+use super::{CommitId, GitError, Holding, Host};
 
 /// Below this many objects they are stored one by one, as `git fetch` does, so that attempts do not pile up small packs.
 const PACKED_FROM: usize = 100;
@@ -130,6 +130,18 @@ impl Host {
         }
         self.commit(moves)?;
         Ok(refs)
+    }
+
+    /// Deletes these refs of this mission.
+    ///
+    /// # Errors
+    /// When one of them moved meanwhile: then none is deleted.
+    pub fn release(&self, refs: &[Holding]) -> Result<(), GitError> {
+        let mut moves = Moves::default();
+        for Holding { name, commit, .. } in refs {
+            moves.delete(name, commit);
+        }
+        self.commit(moves)
     }
 
     /// The `kept` ref of a commit: the one that it has, or the next free one.

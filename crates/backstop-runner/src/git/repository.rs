@@ -78,6 +78,14 @@ impl Repository {
         &self.root
     }
 
+    /// What `git version` prints.
+    ///
+    /// # Errors
+    /// When git cannot be run.
+    pub fn version(&self) -> Result<String, GitError> {
+        self.git.at(&self.root).arg("version").line()
+    }
+
     /// The git folder that all worktrees share: what a lock for the whole repository is named after.
     #[must_use]
     pub fn common_dir(&self) -> &Path {

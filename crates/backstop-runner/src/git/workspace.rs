@@ -71,6 +71,25 @@ impl Workspace {
         self.checkout.top()
     }
 
+    /// Moves a damaged workspace out of the way, with all that is in it, so that it can be made again. One whose folder is
+    /// gone is forgotten.
+    ///
+    /// # Errors
+    /// When the folder cannot be moved.
+    pub fn set_aside(host: &Host) -> Result<(), GitError> {
+        let checkout = Checkout::new(host, "workspace");
+        let top = checkout.top();
+        if fs::symlink_metadata(&top).is_ok() {
+            let free = (1_u32..).map(|n| host.dir().join(format!("workspace.damaged-{n}")));
+            let aside = free
+                .into_iter()
+                .find(|path| fs::symlink_metadata(path).is_err());
+            let aside = aside.unwrap_or_else(|| host.dir().join("workspace.damaged"));
+            fs::rename(&top, &aside).map_err(|source| GitError::file("move", &top, source))?;
+        }
+        checkout.remove()
+    }
+
     /// Puts the workspace on the branch of `lane` with the files of `at`; ignored files stay. The lane's ref in the
     /// operator's repository follows; a commit that it leaves is kept.
     ///
@@ -138,6 +157,14 @@ impl Workspace {
     /// When the mark cannot be written.
     pub fn set_up(&self) -> Result<(), GitError> {
         write(&self.checkout.private("setup"), b"")
+    }
+
+    /// Whether every work here is kept by a ref.
+    ///
+    /// # Errors
+    /// [`GitError::Unkept`] when some is not, [`GitError::Damaged`] when that cannot be told.
+    pub fn is_kept(&self) -> Result<(), GitError> {
+        self.nothing_unkept()
     }
 
     /// Removes the workspace, ignored files included.

@@ -75,7 +75,7 @@ pub enum JournalError {
     #[error("the journal `{}` holds no whole record: restore it from a copy, or open a new mission", .0.display())]
     Empty(PathBuf),
     /// A record is not what was written.
-    #[error("the journal `{}` cannot be used, and was left as it is: {damage}", path.display())]
+    #[error("the journal `{}` cannot be used, and was left as it is: {damage}: restore it from a copy, or give the mission up with `backstop clean --force`", path.display())]
     Damaged {
         /// The journal.
         path: PathBuf,

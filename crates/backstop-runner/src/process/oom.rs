@@ -48,6 +48,12 @@ impl Counter {
     }
 }
 
+/// The file in which the kernel counts for this process; none where it does not.
+#[must_use]
+pub fn oom_counter() -> Option<PathBuf> {
+    Counter::find().map(|counter| counter.file)
+}
+
 fn read(file: &Path) -> Option<u64> {
     kills(&fs::read_to_string(file).ok()?)
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::StateError;
 use crate::disk;
+use crate::process::Identity;
 
 /// How much of a lock file is read, in bytes.
 const LONGEST: u64 = 4096;
@@ -36,6 +37,27 @@ impl Holder {
             start: stat.as_deref().and_then(start_time),
             boot: boot.map(|id| id.trim().to_owned()),
         }
+    }
+}
+
+impl Holder {
+    /// What the lock file at `path` says of a process that still runs. Takes no lock and leaves no trace, so it never stands in
+    /// the way of a process that wants the lock; to act on a mission, take the lock.
+    ///
+    /// None also where the holder lives in another process namespace, whose processes cannot be looked at.
+    pub(super) fn seen(path: &Path) -> Option<Self> {
+        let mut file = disk::open_regular(disk::private().read(true), path).ok()?;
+        said(&mut file).filter(Self::is_alive)
+    }
+
+    /// Whether this very process runs now.
+    fn is_alive(&self) -> bool {
+        let (Some(pid), Some(start_time)) = (self.pid, self.start) else {
+            return false;
+        };
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
+        self.boot.as_deref() == boot.as_deref().map(str::trim)
+            && Identity { pid, start_time }.is_alive()
     }
 }
 
@@ -115,6 +137,36 @@ fn say(file: &mut File, holder: &Holder) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_holder_is_seen_while_it_lives_and_never_by_its_number_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        assert_eq!(Holder::seen(&path), None);
+        let id: MissionId = "m".parse().unwrap();
+        let lock = Lock::take(&path, &id).unwrap();
+        assert_eq!(Holder::seen(&path), Some(Holder::here()));
+        drop(lock);
+        assert_eq!(Holder::seen(&path), None);
+        let here = Holder::here();
+        for gone in [
+            Holder {
+                start: here.start.map(|start| start + 1),
+                ..here.clone()
+            },
+            Holder {
+                boot: Some("another".into()),
+                ..here.clone()
+            },
+            Holder {
+                pid: None,
+                ..here.clone()
+            },
+        ] {
+            fs::write(&path, serde_json::to_vec(&gone).unwrap()).unwrap();
+            assert_eq!(Holder::seen(&path), None, "{gone:?}");
+        }
+    }
 
     #[test]
     fn the_start_time_is_found_behind_any_name() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use backstop_engine::vocab::MissionId;
 
-use super::{Lock, StateError};
+use super::{Holder, Lock, StateError};
 use crate::disk;
 
 /// The folder of one mission. It is there; the workspace and the scratch checkout in it are git's to make.
@@ -75,5 +75,11 @@ impl MissionDir {
     /// When another process holds it, who; when the disk refuses.
     pub fn lock(&self) -> Result<Lock, StateError> {
         Lock::take(&self.path.join("lock"), &self.id)
+    }
+
+    /// The process that drives the mission now, by its own word and alive. A look, never a lock.
+    #[must_use]
+    pub fn holder(&self) -> Option<Holder> {
+        Holder::seen(&self.path.join("lock"))
     }
 }

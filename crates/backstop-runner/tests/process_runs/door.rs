@@ -34,24 +34,28 @@ fn judged(script: &str) -> Vec<(bool, bool)> {
 
 #[test]
 fn an_agent_and_its_tools_belong_to_the_lane() {
+    let _alone = crate::support::alone();
     let script = "setsid sh -c 'echo $PPID $$ .; sleep 1000'";
     assert_eq!(judged(script), [(true, true), (true, true)]);
 }
 
 #[test]
 fn a_process_that_dropped_its_marker_is_known_by_its_parents() {
+    let _alone = crate::support::alone();
     let script = "env -i sh -c 'env -i setsid sh -c \"echo \\$\\$ .; sleep 1000\"; :'; :";
     assert_eq!(judged(script), [(false, true)]);
 }
 
 #[test]
 fn an_orphan_without_a_marker_is_known_by_its_reaper() {
+    let _alone = crate::support::alone();
     let script = "(env -i setsid sh -c 'while [ $(cut -d\" \" -f4 /proc/$$/stat) = '$$' ]; do sleep 0.01; done; echo $$ .; exec sleep 3' &); sleep 1000";
     assert_eq!(judged(script), [(false, true)]);
 }
 
 #[test]
 fn the_runner_itself_and_what_started_it_do_not() {
+    let _alone = crate::support::alone();
     let own = std::process::id();
     assert!(!carries_marker(own));
     assert!(!descends_from_marked(own));

@@ -9,6 +9,7 @@ use crate::support::{Ear, GENEROUS, runs, shell, silent, start};
 
 #[tokio::test]
 async fn the_exit_code_is_the_agents_own() {
+    let _alone = crate::support::alone();
     for code in [0, 7, 130, 137, 144, 173] {
         let ended = start(shell(&format!("exit {code}")), None)
             .wait(&mut silent)
@@ -24,6 +25,7 @@ async fn the_exit_code_is_the_agents_own() {
 
 #[tokio::test]
 async fn a_signal_is_not_a_code() {
+    let _alone = crate::support::alone();
     for (signal, number) in [("TERM", 15), ("KILL", 9), ("SEGV", 11)] {
         let ended = start(shell(&format!("kill -{signal} $$")), None)
             .wait(&mut silent)
@@ -38,12 +40,14 @@ async fn a_signal_is_not_a_code() {
 
 #[tokio::test]
 async fn the_input_is_at_its_end_from_the_start() {
+    let _alone = crate::support::alone();
     let ended = start(shell("cat; echo end"), None).wait(&mut silent).await;
     assert_eq!(ended.stdout.text(), "end\n");
 }
 
 #[tokio::test]
 async fn a_text_is_read_to_its_end_while_the_agent_answers() {
+    let _alone = crate::support::alone();
     let text = "0123456789abcde\n".repeat(1 << 16);
     let ended = start(shell("cat; echo end"), Some(&text))
         .wait(&mut silent)
@@ -54,6 +58,7 @@ async fn a_text_is_read_to_its_end_while_the_agent_answers() {
 
 #[tokio::test]
 async fn an_agent_that_does_not_read_its_text_ends_all_the_same() {
+    let _alone = crate::support::alone();
     let text = "x".repeat(1 << 20);
     let ended = start(shell("exec <&-; echo read nothing"), Some(&text))
         .wait(&mut silent)
@@ -73,6 +78,7 @@ async fn an_agent_that_does_not_read_its_text_ends_all_the_same() {
 
 #[tokio::test]
 async fn both_pipes_are_heard_and_told_apart() {
+    let _alone = crate::support::alone();
     let mut heard = (Vec::new(), Vec::new());
     let mut ear = |pipe: Pipe, bytes: &[u8]| {
         match pipe {
@@ -90,6 +96,7 @@ async fn both_pipes_are_heard_and_told_apart() {
 
 #[tokio::test]
 async fn a_survivor_that_holds_the_pipe_does_not_hold_the_attempt() {
+    let _alone = crate::support::alone();
     let mut ear = Ear::new(2, Heard::Carry);
     let ended = start(
         shell("setsid sleep 3600 & echo $!; echo done; exit 0"),
@@ -108,6 +115,7 @@ async fn a_survivor_that_holds_the_pipe_does_not_hold_the_attempt() {
 
 #[tokio::test]
 async fn an_orphan_that_dropped_its_marker_is_ended_all_the_same() {
+    let _alone = crate::support::alone();
     // Without marker and an orphan before anyone looks: in a session, or only in a group of its own.
     for script in [
         "env -i setsid /bin/sh -c 'echo $$; exec sleep 3600' & sleep 0.2; exit 3",
@@ -126,6 +134,7 @@ async fn an_orphan_that_dropped_its_marker_is_ended_all_the_same() {
 #[tokio::test]
 async fn a_flood_is_heard_whole_and_kept_in_bounded_memory() {
     const FLOOD: u64 = 100 << 20;
+    let _alone = crate::support::alone();
     let (mut heard, mut longest) = (0, 0);
     let mut ear = |_: Pipe, bytes: &[u8]| {
         heard += bytes.len() as u64;
@@ -150,6 +159,7 @@ async fn a_flood_is_heard_whole_and_kept_in_bounded_memory() {
 
 #[tokio::test]
 async fn bytes_that_are_not_text_are_kept_as_they_are() {
+    let _alone = crate::support::alone();
     let mut raw = Vec::new();
     let mut ear = |_: Pipe, bytes: &[u8]| {
         raw.extend_from_slice(bytes);
@@ -165,6 +175,7 @@ async fn bytes_that_are_not_text_are_kept_as_they_are() {
 
 #[tokio::test]
 async fn an_agent_leads_a_group_of_its_own_and_knows_its_attempt() {
+    let _alone = crate::support::alone();
     let mut asked =
         shell("cut -d' ' -f1,5 /proc/$$/stat; env | grep -c ^BACKSTOP_; echo $BACKSTOP_ATTEMPT");
     let attempt = asked.marker.attempt.clone();
@@ -181,6 +192,7 @@ async fn an_agent_leads_a_group_of_its_own_and_knows_its_attempt() {
 
 #[tokio::test]
 async fn an_ordinary_end_moves_no_memory_counter() {
+    let _alone = crate::support::alone();
     let ended = start(shell("exit 0"), None).wait(&mut silent).await;
     assert!(
         matches!(ended.oom, Oom::No | Oom::Unmeasured),
@@ -192,6 +204,7 @@ async fn an_ordinary_end_moves_no_memory_counter() {
 
 #[tokio::test]
 async fn many_agents_run_side_by_side() {
+    let _alone = crate::support::alone();
     let begin = |n| {
         let running = start(shell(&format!("cat; exit {n}")), Some("x"));
         tokio::spawn(async { running.wait(&mut silent).await })

@@ -30,6 +30,7 @@ fn script(folder: &Path, name: &str, first_line: &str, mode: &str) {
 
 #[tokio::test]
 async fn a_missing_program_is_named() {
+    let _alone = crate::support::alone();
     for program in ["no-such-agent", "/no/such/agent", "./no-such-agent", ""] {
         let error = refused(program, Path::new("/"));
         assert!(
@@ -45,6 +46,7 @@ async fn a_missing_program_is_named() {
 
 #[tokio::test]
 async fn a_missing_working_directory_is_not_a_missing_program() {
+    let _alone = crate::support::alone();
     let folder = tempfile::tempdir().unwrap();
     let gone = folder.path().join("gone");
     let file = folder.path().join("file");
@@ -64,6 +66,7 @@ async fn a_missing_working_directory_is_not_a_missing_program() {
 
 #[tokio::test]
 async fn a_file_that_cannot_be_executed_is_not_a_missing_program() {
+    let _alone = crate::support::alone();
     let folder = tempfile::tempdir().unwrap();
     script(folder.path(), "agent", "#!/bin/sh", "644");
     let error = refused("./agent", folder.path());
@@ -85,6 +88,7 @@ async fn a_file_that_cannot_be_executed_is_not_a_missing_program() {
 
 #[tokio::test]
 async fn a_missing_interpreter_is_not_a_missing_program() {
+    let _alone = crate::support::alone();
     let folder = tempfile::tempdir().unwrap();
     script(folder.path(), "agent", "#!/no/such/node", "755");
     let error = refused("./agent", folder.path());
@@ -96,6 +100,7 @@ async fn a_missing_interpreter_is_not_a_missing_program() {
 
 #[tokio::test]
 async fn a_command_line_that_is_too_long_says_so() {
+    let _alone = crate::support::alone();
     let mut asked = Spawn::new("true", "/", marker());
     asked.args.push("x".repeat(1 << 20).into());
     let error = spawn(asked).err().unwrap();
@@ -113,6 +118,7 @@ async fn a_command_line_that_is_too_long_says_so() {
 
 #[tokio::test]
 async fn a_program_is_found_on_the_path_or_from_its_directory() {
+    let _alone = crate::support::alone();
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path().canonicalize().unwrap();
     script(&here, "agent", "#!/bin/sh", "755");
@@ -139,6 +145,7 @@ async fn a_program_is_found_on_the_path_or_from_its_directory() {
 
 #[tokio::test]
 async fn a_program_that_was_planted_in_the_workspace_is_not_found_by_name() {
+    let _alone = crate::support::alone();
     let folder = tempfile::tempdir().unwrap();
     script(folder.path(), "planted", "#!/bin/sh", "755");
     for path in ["", ".", "/bin::/usr/bin"] {

@@ -10,6 +10,7 @@ const SHORT: Duration = Duration::from_millis(200);
 
 #[tokio::test]
 async fn a_silent_agent_is_stopped() {
+    let _alone = crate::support::alone();
     let mut asked = shell("echo last words; sleep 1000");
     asked.limits.idle = Some(SHORT);
     let ended = spawn(asked).unwrap().wait(&mut silent).await;
@@ -23,6 +24,7 @@ async fn a_silent_agent_is_stopped() {
 
 #[tokio::test]
 async fn an_agent_that_closed_its_pipes_is_silent() {
+    let _alone = crate::support::alone();
     let mut asked = shell("exec >&- 2>&-; sleep 1000");
     asked.limits.idle = Some(SHORT);
     let ended = spawn(asked).unwrap().wait(&mut silent).await;
@@ -31,6 +33,7 @@ async fn an_agent_that_closed_its_pipes_is_silent() {
 
 #[tokio::test]
 async fn an_agent_that_never_stops_talking_ends_at_the_wall() {
+    let _alone = crate::support::alone();
     let mut asked = shell("exec yes");
     asked.limits.idle = Some(SHORT);
     asked.limits.wall = Some(2 * SHORT);
@@ -44,6 +47,7 @@ async fn an_agent_that_never_stops_talking_ends_at_the_wall() {
 
 #[tokio::test]
 async fn an_agent_at_a_ceiling_is_stopped_by_who_counts() {
+    let _alone = crate::support::alone();
     let mut ear = Ear::new(1, Heard::Stop(Order::Budget));
     let ended = start(shell("echo 100 calls; sleep 1000"), None)
         .wait(&mut ear)
@@ -56,6 +60,7 @@ async fn an_agent_at_a_ceiling_is_stopped_by_who_counts() {
 
 #[tokio::test]
 async fn an_agent_is_stopped_while_it_writes() {
+    let _alone = crate::support::alone();
     let running = start(shell("exec yes"), None);
     let stopper = running.stopper();
     let mut heard = 0_usize;
@@ -77,6 +82,7 @@ async fn an_agent_is_stopped_while_it_writes() {
 
 #[tokio::test]
 async fn a_stop_that_comes_before_the_wait_counts() {
+    let _alone = crate::support::alone();
     let running = start(shell("sleep 1000"), None);
     running.stopper().stop(Order::Stop);
     assert_eq!(running.wait(&mut silent).await.ended_by, EndedBy::Stop);
@@ -84,6 +90,7 @@ async fn a_stop_that_comes_before_the_wait_counts() {
 
 #[tokio::test]
 async fn a_stop_that_comes_too_late_changes_nothing() {
+    let _alone = crate::support::alone();
     let running = start(shell("exit 0"), None);
     let stopper = running.stopper();
     let ended = running.wait(&mut silent).await;
@@ -96,6 +103,7 @@ async fn a_stop_that_comes_too_late_changes_nothing() {
 
 #[tokio::test]
 async fn an_agent_may_say_its_last_words_in_the_grace() {
+    let _alone = crate::support::alone();
     let script = "trap 'echo saved; exit 0' TERM; echo up; while :; do sleep 0.01; done";
     let mut ear = Ear::new(1, Heard::Stop(Order::Stop));
     let ended = start(shell(script), None).wait(&mut ear).await;
@@ -105,6 +113,7 @@ async fn an_agent_may_say_its_last_words_in_the_grace() {
 
 #[tokio::test]
 async fn an_agent_that_ignores_the_grace_is_killed_with_its_group() {
+    let _alone = crate::support::alone();
     let script = "trap '' TERM; sleep 1000 & echo $$ $!; while :; do sleep 0.01; done";
     let mut asked = shell(script);
     asked.limits.stop_grace = SHORT;
@@ -121,6 +130,7 @@ async fn an_agent_that_ignores_the_grace_is_killed_with_its_group() {
 
 #[tokio::test]
 async fn a_frozen_agent_takes_its_signal() {
+    let _alone = crate::support::alone();
     let mut asked = shell("kill -STOP $$; exit 0");
     asked.limits.idle = Some(SHORT);
     let ended = spawn(asked).unwrap().wait(&mut silent).await;
@@ -132,6 +142,7 @@ async fn a_frozen_agent_takes_its_signal() {
 
 #[tokio::test]
 async fn an_agent_that_is_done_may_linger_only_so_long() {
+    let _alone = crate::support::alone();
     let mut asked = shell("echo result; sleep 1000");
     asked.limits.idle = Some(Duration::from_secs(30));
     asked.limits.linger = SHORT;
@@ -145,6 +156,7 @@ async fn an_agent_that_is_done_may_linger_only_so_long() {
 
 #[tokio::test]
 async fn the_allowed_silence_follows_the_stream() {
+    let _alone = crate::support::alone();
     let mut ear = Ear::new(1, Heard::AllowSilence(Some(SHORT)));
     let ended = start(shell("echo tool result; sleep 1000"), None)
         .wait(&mut ear)
@@ -174,6 +186,7 @@ impl Listen for Patient {
 
 #[tokio::test]
 async fn silence_is_not_idleness_where_there_are_other_signs_of_life() {
+    let _alone = crate::support::alone();
     let mut asked = shell("sleep 1000");
     asked.limits.idle = Some(SHORT);
     let mut patient = Patient(0);

@@ -1,7 +1,7 @@
 //! What the process tests share: markers of their own, a shell to start, ears, and waiting for conditions.
 
-use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 use backstop_runner::process::{
@@ -10,6 +10,13 @@ use backstop_runner::process::{
 
 /// Far more than anything here takes.
 pub(crate) const GENEROUS: Duration = Duration::from_mins(1);
+
+/// Gives one test the whole process. Orphans come to the process and not to a test, and whatever attempt ends next sweeps
+/// those without a marker, as a runner does that has one attempt at a time.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A marker that no other test has.
 pub(crate) fn marker() -> Marker {

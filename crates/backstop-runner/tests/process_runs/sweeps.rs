@@ -30,6 +30,7 @@ fn deep() -> backstop_runner::process::Spawn {
 
 #[tokio::test]
 async fn tools_three_sessions_deep_that_ignore_sigterm_are_gone_after_every_stop() {
+    let _alone = crate::support::alone();
     for round in 0..50 {
         let asked = deep();
         let marker = asked.marker.clone();
@@ -51,6 +52,7 @@ async fn tools_three_sessions_deep_that_ignore_sigterm_are_gone_after_every_stop
 
 #[tokio::test]
 async fn a_server_in_the_background_does_not_outlive_a_success() {
+    let _alone = crate::support::alone();
     for start_it in [
         "nohup sleep 1000",
         "setsid sleep 1000",
@@ -70,6 +72,7 @@ async fn a_server_in_the_background_does_not_outlive_a_success() {
 
 #[tokio::test]
 async fn children_without_a_marker_are_known_by_their_group_and_their_parents() {
+    let _alone = crate::support::alone();
     let script = "env -i /bin/sleep 1000 & echo $!; env -i setsid /bin/sh -c 'trap \"\" TERM; echo $$; sleep 1000' & wait";
     let mut asked = shell(script);
     asked.limits.stop_grace = Duration::from_millis(20);
@@ -82,6 +85,7 @@ async fn children_without_a_marker_are_known_by_their_group_and_their_parents() 
 
 #[tokio::test]
 async fn orphans_without_a_marker_are_known_by_their_group_or_their_session() {
+    let _alone = crate::support::alone();
     let in_group = "env -i /bin/sleep 1000 >/dev/null 2>&1 & echo $!";
     let in_session = "setsid sh -c '(env -i /bin/sleep 1000 & echo $!); exec sleep 1000' & ";
     for script in [in_group, in_session] {
@@ -95,6 +99,7 @@ async fn orphans_without_a_marker_are_known_by_their_group_or_their_session() {
 
 #[tokio::test]
 async fn one_attempts_end_leaves_the_other_attempts_alone() {
+    let _alone = crate::support::alone();
     let mut other = shell("setsid sleep 1000 & echo $!; wait");
     other.marker.attempt.push_str("-other");
     let other = spawn(other).unwrap();
@@ -117,6 +122,7 @@ async fn one_attempts_end_leaves_the_other_attempts_alone() {
 
 #[tokio::test]
 async fn an_attempt_that_nobody_waits_for_any_more_is_killed() {
+    let _alone = crate::support::alone();
     let asked = deep();
     let marker = asked.marker.clone();
     let running = spawn(asked).unwrap();
@@ -145,6 +151,7 @@ fn left_behind(script: &str, marker: Option<&Marker>) -> Child {
 
 #[tokio::test]
 async fn an_attempt_of_a_runner_that_crashed_is_found_and_ended() {
+    let _alone = crate::support::alone();
     let marker = marker();
     let script =
         "trap '' TERM; setsid sh -c 'trap \"\" TERM; env -i setsid sleep 1000; :' & sleep 1000; :";
@@ -161,6 +168,7 @@ async fn an_attempt_of_a_runner_that_crashed_is_found_and_ended() {
 
 #[tokio::test]
 async fn a_child_without_a_marker_does_not_slip_away_when_its_parent_goes_first() {
+    let _alone = crate::support::alone();
     let marker = marker();
     let folder = tempfile::tempdir().unwrap();
     let note = folder.path().join("pid");
@@ -184,6 +192,7 @@ async fn a_child_without_a_marker_does_not_slip_away_when_its_parent_goes_first(
 
 #[tokio::test]
 async fn what_an_agent_left_is_found_when_the_agent_itself_is_gone() {
+    let _alone = crate::support::alone();
     let marker = marker();
     let mut left = left_behind("setsid sleep 1000 & exit 0", Some(&marker));
     let identity = Identity::of(left.id()).unwrap();
@@ -201,6 +210,7 @@ async fn what_an_agent_left_is_found_when_the_agent_itself_is_gone() {
 
 #[tokio::test]
 async fn a_number_that_was_given_away_again_is_never_signalled() {
+    let _alone = crate::support::alone();
     let marker = marker();
     let mut other = left_behind("exec sleep 1000", None);
     let now = Identity::of(other.id()).unwrap();
@@ -228,6 +238,7 @@ async fn a_number_that_was_given_away_again_is_never_signalled() {
 
 #[tokio::test]
 async fn orphans_that_ended_long_ago_are_not_kept_as_zombies() {
+    let _alone = crate::support::alone();
     let script = "setsid sh -c 'setsid sleep 0 & echo $!; exit 0'; sleep 0.1; exit 0";
     let mut ear = Ear::new(1, Heard::Carry);
     let ended = start(shell(script), None).wait(&mut ear).await;

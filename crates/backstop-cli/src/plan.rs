@@ -1,0 +1,154 @@
+//! `plan`: checks a mission plan, and prints the schema of one.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use backstop_engine::plan::{self, Checks, PhaseSpec, Plan, Refusal};
+use backstop_engine::vocab::{Digest, Phase, PhaseKind};
+use backstop_runner::git::{Git, Repository};
+use backstop_runner::opening::{self, OpeningError};
+use backstop_runner::words;
+use serde::Serialize;
+
+use crate::fault::{Fault, Status};
+use crate::out;
+
+/// The plan commands.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum PlanCommand {
+    /// Checks a plan and names everything that is wrong with it at once
+    Validate {
+        /// The plan: JSON, or TOML by its ending; - for standard input
+        file: PathBuf,
+        /// Accepts coding phases that nothing checks, as `run --no-check` does
+        #[arg(long)]
+        no_check: bool,
+        /// Prints JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Prints the JSON schema of a plan
+    Schema,
+}
+
+/// Runs a plan command.
+pub(crate) fn plan(command: &PlanCommand) -> Result<Status, Fault> {
+    match command {
+        PlanCommand::Validate {
+            file,
+            no_check,
+            json,
+        } => validate(file, checks(*no_check)?, *json),
+        PlanCommand::Schema => out::json(&plan::schema()),
+    }
+}
+
+/// What `plan validate --json` prints.
+#[derive(Debug, Serialize)]
+struct Verdict {
+    /// Whether a mission could be opened with it.
+    valid: bool,
+    /// Its digest, which an approval covers.
+    digest: Option<Digest>,
+    /// Its phases.
+    phases: Vec<PhaseView>,
+    /// Everything that is wrong with it.
+    refusals: Vec<Refusal>,
+    /// How many refusals are not listed.
+    omitted: usize,
+}
+
+/// A phase of a valid plan.
+#[derive(Debug, Serialize)]
+struct PhaseView {
+    /// Its number, from 1.
+    phase: Phase,
+    /// Its kind.
+    kind: PhaseKind,
+    /// Its task.
+    task: String,
+    /// When it is done, in words.
+    done_when: Option<String>,
+    /// A command that shows it.
+    done_when_check: Option<String>,
+}
+
+impl PhaseView {
+    fn of((phase, spec): (Phase, &PhaseSpec)) -> Self {
+        Self {
+            phase,
+            kind: spec.kind(),
+            task: spec.task().to_string(),
+            done_when: spec.done_when().map(ToString::to_string),
+            done_when_check: spec.done_when_check().map(ToString::to_string),
+        }
+    }
+}
+
+/// The checks that the repository configures count for a plan that is validated in it.
+fn checks(no_check: bool) -> Result<Checks, Fault> {
+    if no_check {
+        return Ok(Checks::Waived);
+    }
+    let Ok(repository) = Repository::discover(&Git::new(), &std::env::current_dir()?) else {
+        return Ok(Checks::None);
+    };
+    let (file, _) = opening::configuration(repository.root())?;
+    Ok(if file.checks.is_empty() && file.check.is_empty() {
+        Checks::None
+    } else {
+        Checks::Configured
+    })
+}
+
+fn validate(file: &Path, checks: Checks, json: bool) -> Result<Status, Fault> {
+    let source = if file == Path::new("-") {
+        Path::new("/dev/stdin")
+    } else {
+        file
+    };
+    match opening::read_plan(source, checks) {
+        Ok(plan) if json => out::json(&valid(&plan)),
+        Ok(plan) => out::say(&told(&plan)),
+        Err(OpeningError::Plan(refusals)) if json => {
+            out::json(&Verdict {
+                valid: false,
+                digest: None,
+                phases: Vec::new(),
+                refusals: refusals.all().to_vec(),
+                omitted: refusals.omitted(),
+            })?;
+            Ok(Status::Usage)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn valid(plan: &Plan) -> Verdict {
+    Verdict {
+        valid: true,
+        digest: Some(plan.digest()),
+        phases: plan.numbered().map(PhaseView::of).collect(),
+        refusals: Vec::new(),
+        omitted: 0,
+    }
+}
+
+fn told(plan: &Plan) -> String {
+    let mut text = format!("the plan is valid: {}\n", plan.digest());
+    for (phase, spec) in plan.numbered() {
+        let _ = writeln!(
+            text,
+            "  {phase}. {}: {}",
+            spec.kind(),
+            words::first_line(spec.task().as_str())
+        );
+        if let Some(done_when) = spec.done_when() {
+            let _ = writeln!(text, "     done when {done_when}");
+        }
+        if let Some(check) = spec.done_when_check() {
+            let _ = writeln!(text, "     checked by {check}");
+        }
+    }
+    text
+}

@@ -1,0 +1,247 @@
+//! A report as text.
+
+use std::fmt::Write as _;
+
+use backstop_engine::mode::Account;
+use backstop_engine::vocab::Span;
+use backstop_runner::clock;
+use backstop_runner::view::{AttemptView, CheckView, LandedView, Report};
+
+use crate::status::accounts;
+
+/// The report of one mission.
+pub(crate) fn text(report: &Report) -> String {
+    let mut text = String::new();
+    head(&mut text, report);
+    wanted(&mut text, report);
+    proven(&mut text, report);
+    not_done(&mut text, report);
+    decided(&mut text, report);
+    attempts(&mut text, report);
+    let _ = writeln!(text, "\nSpend");
+    text.push_str(&accounts(&report.status.spend));
+    evidence(&mut text, report);
+    text
+}
+
+fn head(text: &mut String, report: &Report) {
+    let status = &report.status;
+    let _ = writeln!(text, "Mission {}", status.mission);
+    let _ = writeln!(
+        text,
+        "  goal      {}",
+        report.goal.replace('\n', "\n            ")
+    );
+    let _ = writeln!(
+        text,
+        "  opened    {} by {}",
+        clock::utc(status.opened_at),
+        report.opened_by
+    );
+    let _ = writeln!(
+        text,
+        "  now       {}, since {}",
+        status.now,
+        clock::utc(status.since)
+    );
+    for warning in &report.warnings {
+        let _ = writeln!(text, "  note      {warning}");
+    }
+}
+
+fn wanted(text: &mut String, report: &Report) {
+    let Some(needs) = &report.status.needs else {
+        return;
+    };
+    let _ = writeln!(text, "\nWanted from you\n  {}", needs.words);
+    let Some(gate) = &needs.gate else {
+        let _ = writeln!(text, "  {}", needs.command);
+        return;
+    };
+    if let Some(digest) = gate.digest {
+        let _ = writeln!(text, "  an approval covers {digest}");
+    }
+    let _ = writeln!(
+        text,
+        "  it waits until {}, then the mission parks; nothing is approved by time\n  look at it:\n    {}",
+        clock::utc(gate.expires_at),
+        needs.command
+    );
+    for offer in &gate.answers {
+        let _ = writeln!(text, "  {}:\n    {}", offer.does, offer.command);
+    }
+}
+
+fn proven(text: &mut String, report: &Report) {
+    let proven = &report.proven;
+    let _ = writeln!(text, "\nProven");
+    if let Some(place) = &proven.shipped {
+        let _ = writeln!(text, "  handed over: {place}");
+    }
+    if let Some(merge) = &proven.merge {
+        let _ = writeln!(text, "  merge it with:\n    {merge}");
+    }
+    for landed in &proven.landed {
+        phase(text, landed);
+    }
+    if proven.checks_waived {
+        let _ = writeln!(
+            text,
+            "  the mission was opened with --no-check: the host's checks prove nothing of it"
+        );
+    }
+    if proven.landed.is_empty() {
+        let _ = writeln!(text, "  nothing yet: no phase has landed");
+    }
+}
+
+fn phase(text: &mut String, landed: &LandedView) {
+    let _ = writeln!(
+        text,
+        "  phase {} landed as {}\n    commit {}",
+        landed.phase, landed.tree, landed.commit
+    );
+    for check in &landed.checks {
+        let _ = writeln!(
+            text,
+            "    check `{}` {}{}",
+            check.name,
+            check.words,
+            log(check)
+        );
+    }
+    if landed.checks.is_empty() {
+        let _ = writeln!(text, "    no check ran on it");
+    }
+    if let Some(by) = &landed.let_pass_by {
+        let _ = writeln!(text, "    {by} let it pass at Validate");
+    }
+}
+
+fn log(check: &CheckView) -> String {
+    check
+        .log
+        .as_ref()
+        .map(|path| format!(", output in {}", path.display()))
+        .unwrap_or_default()
+}
+
+fn not_done(text: &mut String, report: &Report) {
+    let Some(left) = &report.not_done else {
+        return;
+    };
+    let _ = writeln!(
+        text,
+        "\nNot done\n  it has not shipped: it is {}",
+        left.words
+    );
+    if let Some(last) = &left.last_attempt {
+        let _ = writeln!(text, "  the last attempt: {last}");
+    }
+    for phase in &left.phases {
+        let _ = writeln!(
+            text,
+            "  phase {} ({}) has not landed: {}",
+            phase.phase, phase.kind, phase.task
+        );
+    }
+    if let Some(commit) = &left.uncleared {
+        let _ = writeln!(text, "  work that nothing has cleared is kept as {commit}");
+    }
+}
+
+fn decided(text: &mut String, report: &Report) {
+    if report.answers.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\nDecided by people");
+    for answer in &report.answers {
+        let covers = answer.digest.map(|digest| format!(", covering {digest}"));
+        let _ = writeln!(
+            text,
+            "  {} gate {}: {} chose {}{}",
+            clock::utc(answer.at),
+            answer.gate,
+            answer.by,
+            answer.verb,
+            covers.unwrap_or_default()
+        );
+        if let Some(note) = &answer.note {
+            let _ = writeln!(text, "    \"{}\"", note.as_str().replace('\n', "\n     "));
+        }
+    }
+}
+
+fn attempts(text: &mut String, report: &Report) {
+    let _ = writeln!(text, "\nAttempts");
+    for one in &report.attempts {
+        attempt(text, one);
+    }
+    if report.attempts.is_empty() {
+        let _ = writeln!(text, "  none was made");
+    }
+}
+
+fn attempt(text: &mut String, one: &AttemptView) {
+    let _ = writeln!(
+        text,
+        "  {}. {} visit {} attempt {}, {}: {}",
+        one.number,
+        one.stage,
+        one.visit,
+        one.attempt,
+        one.role,
+        one.ended.as_deref().unwrap_or("at work")
+    );
+    if let Some(claimed) = &one.claimed {
+        let _ = writeln!(text, "     it said: {claimed}; the host saw otherwise");
+    }
+    let _ = writeln!(text, "     asked for  {}", asked(one));
+    if !one.unreported.is_empty() {
+        let _ = writeln!(text, "     unreported {}", one.unreported.join(", "));
+    }
+    if one.ended.is_some() {
+        let _ = writeln!(text, "     used       {}", used(one));
+    }
+    if let Some(path) = &one.transcript {
+        let _ = writeln!(text, "     transcript {}", path.display());
+    }
+}
+
+/// The agent, model and effort that were asked for.
+pub(super) fn asked(one: &AttemptView) -> String {
+    let model = one.model.as_deref().unwrap_or("left to the agent");
+    let effort = one.effort.as_deref().unwrap_or("left to the agent");
+    format!("agent {}, model {model}, effort {effort}", one.agent)
+}
+
+/// What an attempt used.
+pub(super) fn used(one: &AttemptView) -> String {
+    format!(
+        "{}, {} tool calls, {} tokens, {}",
+        Span::from_millis(one.active_ms),
+        one.tool_calls,
+        one.tokens,
+        Account::Cost.amount(one.cost_micro_usd)
+    )
+}
+
+fn evidence(text: &mut String, report: &Report) {
+    let _ = writeln!(text, "\nEvidence\n  journal   {}", report.journal.display());
+    let _ = writeln!(text, "  base      {}", report.base);
+    for run in &report.checks {
+        let on = run
+            .tree
+            .map_or_else(|| "the base".into(), |tree| tree.to_string());
+        let _ = writeln!(text, "  checks    {} on {on}", clock::utc(run.at));
+        for check in &run.results {
+            let _ = writeln!(
+                text,
+                "            `{}` {}{}",
+                check.name,
+                check.words,
+                log(check)
+            );
+        }
+    }
+}

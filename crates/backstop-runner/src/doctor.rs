@@ -1,0 +1,356 @@
+//! Looks whether Backstop can work here, before anybody opens a mission: git, state, settings, agents, the system. Changes nothing.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use backstop_agents as agents;
+use backstop_engine::Role;
+use rustix::fs::Access;
+use serde::Serialize;
+
+use crate::config::{self, File};
+use crate::executor::missing_program;
+use crate::git::{Git, GitError, Repository, shown};
+use crate::history;
+use crate::opening;
+use crate::state::Home;
+use crate::{process, scaffold};
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weight {
+    /// As it should be.
+    Good,
+    /// It works, and should be known.
+    Note,
+    /// A mission cannot be worked on.
+    Blocks,
+}
+
+/// Something that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What, in a word or two.
+    pub name: String,
+    /// How bad it is.
+    pub weight: Weight,
+    /// What was found, and what to do.
+    pub words: String,
+}
+
+impl Finding {
+    fn new(name: &str, weight: Weight, words: impl Into<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            weight,
+            words: words.into(),
+        }
+    }
+}
+
+/// Everything that was looked at, from `dir`, with the state under `state` where a flag says so.
+#[must_use]
+pub fn look(dir: &Path, state: Option<&Path>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    match Repository::discover(&Git::new(), dir) {
+        Ok(repository) => {
+            found.extend(git(&repository));
+            found.extend(state_of(&repository, state));
+            found.extend(settings(repository.root()));
+        }
+        Err(error) => {
+            found.push(Finding::new("git", Weight::Blocks, error.to_string()));
+            found.extend(settings(dir));
+        }
+    }
+    found.push(others());
+    found.extend(system());
+    found
+}
+
+fn git(repository: &Repository) -> Vec<Finding> {
+    let version = repository
+        .version()
+        .unwrap_or_else(|error| error.to_string());
+    let place = shown(repository.root());
+    let mut found = vec![Finding::new(
+        "git",
+        Weight::Good,
+        format!("{version}, repository `{place}`"),
+    )];
+    match repository.fitness(None) {
+        Ok(fitness) => {
+            let unfit = fitness.unfit.iter().map(ToString::to_string);
+            found.extend(unfit.map(|words| Finding::new("repository", Weight::Blocks, words)));
+            let notices = fitness.notices.iter().map(ToString::to_string);
+            found.extend(notices.map(|words| Finding::new("repository", Weight::Note, words)));
+            if fitness.unfit.is_empty() {
+                let words = "a commit to start from, and somebody to commit as";
+                found.push(Finding::new("repository", Weight::Good, words));
+            }
+        }
+        Err(error) => found.push(Finding::new(
+            "repository",
+            Weight::Blocks,
+            error.to_string(),
+        )),
+    }
+    found.extend(uncommitted(repository.dirty()));
+    found
+}
+
+fn uncommitted(dirty: Result<Vec<PathBuf>, GitError>) -> Option<Finding> {
+    match dirty {
+        Ok(paths) if paths.is_empty() => None,
+        Ok(paths) => Some(Finding::new(
+            "checkout",
+            Weight::Note,
+            format!(
+                "{} uncommitted paths are not part of a mission: commit them first if they should be",
+                paths.len()
+            ),
+        )),
+        Err(error) => Some(Finding::new("checkout", Weight::Blocks, error.to_string())),
+    }
+}
+
+fn state_of(repository: &Repository, flag: Option<&Path>) -> Vec<Finding> {
+    let home = match Home::resolve(flag, |name| std::env::var_os(name), repository.root()) {
+        Ok(home) => home,
+        Err(error) => return vec![Finding::new("state", Weight::Blocks, error.to_string())],
+    };
+    let mut found = vec![writable(home.path()), room(home.path())];
+    match home.missions() {
+        Ok(ids) => found.push(missions(&home, &ids)),
+        Err(error) => found.push(Finding::new("missions", Weight::Blocks, error.to_string())),
+    }
+    found
+}
+
+/// The nearest folder above `path` that is there.
+fn nearest(path: &Path) -> &Path {
+    path.ancestors()
+        .find(|above| above.is_dir())
+        .unwrap_or(Path::new("/"))
+}
+
+fn writable(path: &Path) -> Finding {
+    let at = nearest(path);
+    let place = shown(path);
+    if let Err(error) = rustix::fs::access(at, Access::WRITE_OK | Access::EXEC_OK) {
+        let words = format!(
+            "`{place}` cannot be written ({error} at `{}`): choose another with --state-dir",
+            shown(at)
+        );
+        return Finding::new("state", Weight::Blocks, words);
+    }
+    if at != path {
+        let words = format!("`{place}` will be made by the first mission");
+        return Finding::new("state", Weight::Good, words);
+    }
+    // The six lowest bits are what others may do.
+    let mode = fs::metadata(path).map_or(0, |found| found.mode() & 0o777);
+    if mode.trailing_zeros() >= 6 {
+        return Finding::new("state", Weight::Good, format!("`{place}`, yours alone"));
+    }
+    let words = format!("others can enter `{place}` (mode {mode:o}): `chmod 700 {place}`");
+    Finding::new("state", Weight::Note, words)
+}
+
+/// The least room for a mission, in bytes.
+const ROOM: u64 = 64 << 20;
+
+fn room(path: &Path) -> Finding {
+    let at = nearest(path);
+    match rustix::fs::statvfs(at) {
+        Ok(found) => {
+            let free = found.f_bavail.saturating_mul(found.f_frsize);
+            let words = format!("{} MiB free at `{}`", free >> 20, shown(at));
+            if free >= ROOM {
+                return Finding::new("disk", Weight::Good, words);
+            }
+            let words = format!(
+                "{words}, and {} MiB are needed: free some space",
+                ROOM >> 20
+            );
+            Finding::new("disk", Weight::Blocks, words)
+        }
+        Err(error) => Finding::new(
+            "disk",
+            Weight::Blocks,
+            format!("cannot look at `{}`: {error}", shown(at)),
+        ),
+    }
+}
+
+fn missions(home: &Home, ids: &[backstop_engine::vocab::MissionId]) -> Finding {
+    let readable = |id: &&backstop_engine::vocab::MissionId| {
+        home.mission(id)
+            .is_ok_and(|dir| history::read(&dir.journal()).is_ok())
+    };
+    let damaged: Vec<String> = ids
+        .iter()
+        .filter(|id| !readable(id))
+        .map(ToString::to_string)
+        .collect();
+    if damaged.is_empty() {
+        return Finding::new(
+            "missions",
+            Weight::Good,
+            format!("{}, every journal can be read", ids.len()),
+        );
+    }
+    let words = format!(
+        "{} journals cannot be read: look at `backstop journal verify`: {}",
+        damaged.len(),
+        damaged.join(", ")
+    );
+    Finding::new("missions", Weight::Note, words)
+}
+
+/// The settings, and what follows from them: agents and checks.
+fn settings(root: &Path) -> Vec<Finding> {
+    let file = match opening::configuration(root) {
+        Ok((file, _)) => file,
+        Err(error) => return vec![Finding::new("settings", Weight::Blocks, error.to_string())],
+    };
+    let own = config::own_path().into_iter();
+    let read: Vec<String> = std::iter::once(root.join(config::FILE_NAME))
+        .chain(own)
+        .filter(|path| path.is_file())
+        .map(|path| format!("`{}`", shown(&path)))
+        .collect();
+    let mut found = vec![if read.is_empty() {
+        let words = "there is no file: flags and defaults hold; `backstop init` writes one";
+        Finding::new("settings", Weight::Note, words)
+    } else {
+        Finding::new("settings", Weight::Good, read.join(", "))
+    }];
+    found.extend(agents::names().map(|name| agent(&file, name)));
+    if used(&file).is_empty() {
+        let words = "no file names one: give `--agent NAME`, or set `agent = \"NAME\"`";
+        found.push(Finding::new("agent", Weight::Note, words));
+    }
+    found.push(checks(&file));
+    found
+}
+
+/// The agents that the settings name.
+fn used(file: &File) -> Vec<&str> {
+    let roles = Role::ALL.map(|role| match role {
+        Role::Scout => &file.roles.scout,
+        Role::Planner => &file.roles.planner,
+        Role::Implementer => &file.roles.implementer,
+    });
+    let named = roles.into_iter().filter(|role| !role.off);
+    let named = named.filter_map(|role| role.agent.as_ref().or(file.agent.as_ref()));
+    named.map(|name| name.get_ref().as_str()).collect()
+}
+
+fn agent(file: &File, name: &str) -> Finding {
+    let title = format!("agent {name}");
+    let used = used(file).contains(&name);
+    let missing = if used { Weight::Blocks } else { Weight::Note };
+    let Some(adapter) = agents::find(name) else {
+        return Finding::new(&title, missing, "it is not known");
+    };
+    let table = file.agents.get(name).cloned().unwrap_or_default();
+    let options = [
+        (agents::EXEC_COMMAND, table.command),
+        (agents::SCRIPT, table.script),
+    ];
+    let options = options
+        .into_iter()
+        .filter_map(|(key, value)| Some((key.to_owned(), value?)));
+    let invocation = agents::Invocation {
+        prompt: String::new(),
+        model: None,
+        effort: None,
+        session: None,
+        options: options.collect(),
+    };
+    if let Err(words) = adapter.command(&invocation) {
+        return Finding::new(&title, missing, words);
+    }
+    match missing_program(&invocation) {
+        Some(program) => Finding::new(
+            &title,
+            missing,
+            format!("`{program}` is not found: install it, or correct the command"),
+        ),
+        None => Finding::new(&title, Weight::Good, "ready"),
+    }
+}
+
+fn checks(file: &File) -> Finding {
+    let named = file.check.iter().map(|check| check.name.get_ref().clone());
+    let all: Vec<String> = file
+        .checks
+        .iter()
+        .cloned()
+        .chain(named)
+        .map(|check| format!("`{check}`"))
+        .collect();
+    if all.is_empty() {
+        let words = "none: a coding mission needs one; set `checks = [\"…\"]`, give `--check CMD`, or open it with --no-check";
+        return Finding::new("checks", Weight::Note, words);
+    }
+    Finding::new("checks", Weight::Good, all.join(", "))
+}
+
+/// Other agents that are installed.
+fn others() -> Finding {
+    let others = scaffold::installed_agents(std::env::var_os("PATH").as_deref());
+    let words = if others.is_empty() {
+        "no other agent's program is on the search path".to_owned()
+    } else {
+        format!(
+            "on the search path: {}; `exec` can start each",
+            others.join(", ")
+        )
+    };
+    Finding::new("programs", Weight::Good, words)
+}
+
+fn system() -> Vec<Finding> {
+    let proc = process::Identity::of(std::process::id());
+    let proc = proc.map_or_else(
+        || {
+            Finding::new(
+                "processes",
+                Weight::Blocks,
+                "`/proc` cannot be read: mount it, else a process cannot be told from another",
+            )
+        },
+        |_| Finding::new("processes", Weight::Good, "`/proc` can be read"),
+    );
+    let orphans = match process::become_subreaper() {
+        Ok(()) => Finding::new(
+            "orphans",
+            Weight::Good,
+            "come to the runner, which ends them",
+        ),
+        Err(error) => Finding::new(
+            "orphans",
+            Weight::Blocks,
+            format!(
+                "the system does not give them to the runner ({error}): use Linux 3.4 or newer"
+            ),
+        ),
+    };
+    let memory = match process::oom_counter() {
+        Some(file) => Finding::new(
+            "memory",
+            Weight::Good,
+            format!("kills are counted in `{}`", shown(&file)),
+        ),
+        None => Finding::new(
+            "memory",
+            Weight::Note,
+            "kills for want of memory are not counted here: a SIGKILL that nobody sent is taken for one",
+        ),
+    };
+    vec![proc, orphans, memory]
+}
