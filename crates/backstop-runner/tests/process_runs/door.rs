@@ -47,13 +47,6 @@ fn a_process_that_dropped_its_marker_is_known_by_its_parents() {
 }
 
 #[test]
-fn an_orphan_without_a_marker_is_known_by_its_reaper() {
-    let _alone = crate::support::alone();
-    let script = "(env -i setsid sh -c 'while [ $(cut -d\" \" -f4 /proc/$$/stat) = '$$' ]; do sleep 0.01; done; echo $$ .; exec sleep 3' &); sleep 1000";
-    assert_eq!(judged(script), [(false, true)]);
-}
-
-#[test]
 fn the_runner_itself_and_what_started_it_do_not() {
     let _alone = crate::support::alone();
     let own = std::process::id();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use backstop_runner::process::{EndedBy, Exit, Heard, Identity, Oom, Orphans, Pipe, Stdin, spawn};
+use backstop_runner::process::{EndedBy, Exit, Heard, Oom, Pipe, Stdin, spawn};
 
 use crate::support::{Ear, GENEROUS, runs, shell, silent, start};
 
@@ -123,26 +123,6 @@ async fn a_survivor_that_nobody_can_attribute_does_not_hold_the_attempt_either()
     assert_eq!((ended.exit, ended.drained), (Exit::Code(3), false));
     let stray = rustix::process::Pid::from_raw(ear.pids()[0].cast_signed()).unwrap();
     rustix::process::kill_process(stray, rustix::process::Signal::KILL).unwrap();
-}
-
-#[tokio::test]
-async fn an_orphan_that_dropped_its_marker_is_ended_all_the_same() {
-    let _alone = crate::support::alone();
-    // Without marker and an orphan before anyone looks: in a session, or only in a group of its own.
-    for script in [
-        "env -i setsid /bin/sh -c 'echo $$; exec sleep 3600' & sleep 0.2; exit 3",
-        "set -m; env -i /bin/sh -c 'echo $$; exec sleep 3600' & sleep 0.2; exit 3",
-        "(env -i /bin/sh -c 'echo $$; exec setsid sleep 3600' &); sleep 0.2; exit 3",
-    ] {
-        let mut ear = Ear::new(1, Heard::Carry);
-        let mut asked = shell(script);
-        asked.orphans = Orphans::Ended;
-        let ended = start(asked, None).wait(&mut ear).await;
-        let seen = (ended.exit, ended.drained, ended.left);
-        assert_eq!(seen, (Exit::Code(3), true, vec![]), "{script}");
-        let orphan = Identity::of(ear.pids()[0]);
-        assert!(orphan.is_none_or(|orphan| !orphan.is_alive()), "{script}");
-    }
 }
 
 #[tokio::test]

@@ -170,6 +170,11 @@ fn nothing_lands_or_ships_that_was_neither_judged_clean_nor_overridden() {
 }
 
 #[test]
+fn nothing_begins_between_a_stop_and_the_park() {
+    unbroken("stop");
+}
+
+#[test]
 fn an_answer_is_used_at_most_once() {
     unbroken("once");
 }

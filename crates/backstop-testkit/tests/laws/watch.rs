@@ -62,6 +62,9 @@ impl Watch {
         self.lands(&book, event, done);
         self.accounts(before, event, done);
         self.used_up(before, event, done);
+        if before.stopping().is_some() && !done.effects.is_empty() {
+            self.broke("stop: work began", &(event, &done.effects));
+        }
         if let Some((_, true)) = step.to {
             self.new_state(&book, &done.mission);
             self.books.push(book);

@@ -75,6 +75,16 @@ impl Deed {
         Self::Supervise,
     ];
 
+    /// How often it is chosen: what leads on, more often; what ends a way or closes a door, hardly ever.
+    pub(crate) const fn weight(self) -> usize {
+        match self {
+            Self::Worked | Self::DidNothing | Self::Green | Self::Red | Self::Landed => 12,
+            Self::PreflightHeld | Self::Answer(Verb::Retry | Verb::Grant | Verb::Reject) => 8,
+            Self::Answer(Verb::Abort) | Self::Supervise | Self::Stop => 1,
+            _ => 3,
+        }
+    }
+
     pub(crate) const STRAIGHT: [Self; 6] = [
         Self::PreflightHeld,
         Self::Worked,
