@@ -16,7 +16,7 @@ echo "$point $BACKSTOP_ATTEMPT" >>"$E2E_SIDE/launches"
 if test -e "$E2E_SIDE/hold-$point"; then
     rm "$E2E_SIDE/hold-$point"
     touch "$E2E_SIDE/at-$point"
-    while :; do sleep 0.05; done
+    exec sleep 1000
 fi
 "#;
 
