@@ -111,11 +111,10 @@ fn an_answer_that_is_not_offered_is_refused_and_the_offered_ones_are_named() {
 }
 
 #[test]
-fn a_reject_an_override_and_a_waiver_need_words() {
+fn a_reject_and_an_override_need_words() {
     let mut overridden = Walk::begin(Opening::default().mode(Mode::Supervise));
     overridden.works().red();
     let cases = [
-        (at(GateKind::Preflight), Verb::Approve),
         (at(GateKind::Validate), Verb::Reject),
         (at(GateKind::Ship), Verb::Reject),
         (at(GateKind::ShipFailed), Verb::Reject),
@@ -134,16 +133,10 @@ fn a_reject_an_override_and_a_waiver_need_words() {
 }
 
 #[test]
-fn ratifying_shipping_retrying_and_aborting_need_no_words() {
+fn ratifying_waiving_shipping_retrying_and_aborting_need_no_words() {
     for kind in GateKind::ALL {
-        let wordless = |verb: Verb| {
-            !matches!(
-                (kind, verb),
-                (_, Verb::Reject) | (GateKind::Preflight, Verb::Approve)
-            )
-        };
         let offers = at(kind).gate().offers;
-        for verb in offers.into_iter().filter(|verb| wordless(*verb)) {
+        for verb in offers.into_iter().filter(|verb| *verb != Verb::Reject) {
             let mut walk = at(kind);
             let answer = Answer {
                 note: None,

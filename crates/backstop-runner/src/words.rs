@@ -320,7 +320,7 @@ pub const fn offer(kind: GateKind, verb: Verb) -> &'static str {
         (_, Verb::Abort) => "end the mission; everything is kept",
         (GateKind::Validate, Verb::Grant) => "refill what is exhausted and go back to Code",
         (_, Verb::Grant) => "refill what is exhausted and go on",
-        (GateKind::Preflight, Verb::Approve) => "go on although it fails (needs a note)",
+        (GateKind::Preflight, Verb::Approve) => "go on although it fails; the waiver is on record",
         (GateKind::Validate, Verb::Approve) => {
             "let this tree land (needs a note where a check is red)"
         }
@@ -337,9 +337,9 @@ pub const fn offer(kind: GateKind, verb: Verb) -> &'static str {
 pub fn command(mission: &str, gate: &Gate, verb: Verb) -> String {
     let id = &gate.id;
     let note = match (gate.kind, verb, gate.verdict) {
-        (_, Verb::Reject, _)
-        | (GateKind::Preflight, Verb::Approve, _)
-        | (_, Verb::Approve, Some(mode::Verdict::RepairsNeeded)) => " --note \"…\"",
+        (_, Verb::Reject, _) | (_, Verb::Approve, Some(mode::Verdict::RepairsNeeded)) => {
+            " --note \"…\""
+        }
         (_, Verb::Retry, _) if gate.reasons.contains(&Reason::Ended(StatusKind::Asked)) => {
             " --note \"your answer\""
         }

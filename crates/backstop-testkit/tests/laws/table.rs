@@ -28,9 +28,9 @@ pub(crate) fn broke(mission: &Mission, gate: &Gate) -> bool {
 /// Whether a gate takes an answer.
 pub(crate) fn takes(gate: &Gate, answer: &Answer) -> bool {
     let overrides = match gate.kind {
-        GateKind::Preflight => true,
         GateKind::Validate => gate.verdict == Some(Verdict::RepairsNeeded),
-        GateKind::Ceiling
+        GateKind::Preflight
+        | GateKind::Ceiling
         | GateKind::Infra
         | GateKind::Review
         | GateKind::Ship
