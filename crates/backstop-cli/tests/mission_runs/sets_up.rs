@@ -191,12 +191,20 @@ fn a_plan_is_valid_or_refused_with_every_code() {
 fn the_tables_are_those_of_the_policy() {
     let world = World::bare();
     let all = world.backstop(&["policy", "table"]).with(0).out;
-    for name in ["stages", "accounts", "outcome", "gating", "gates"] {
+    for name in [
+        "stages",
+        "accounts",
+        "outcome",
+        "when-a-stage-gates",
+        "gates-answers",
+    ] {
         let one = world.backstop(&["policy", "table", name]).with(0).out;
-        assert!(one.starts_with("## ") && all.contains(&one), "{name}");
+        assert!(one.starts_with("# ") && all.contains(&one), "{name}");
     }
-    assert!(all.contains("| `idle_timeout` | gate_review (silence_needs_review) |"));
-    assert!(all.contains("| `ship` | `auto` | nothing | `ship_always` |"));
+    assert!(
+        all.contains("| `idle_timeout` | every stage | `gate_review` | `silence_needs_review` |")
+    );
+    assert!(all.contains("| `auto` | `ship` | – | `ship_always` | no |"));
     world.backstop(&["policy", "table", "nothing"]).with(2);
 }
 
