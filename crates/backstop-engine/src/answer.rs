@@ -155,6 +155,15 @@ fn grant(turn: &mut Turn, gate: Gate, answer: &Answer) -> Result<(), Refusal> {
     } else {
         answer.accounts.clone()
     };
+    let lacking = gate
+        .exhausted()
+        .filter(|account| turn.meter().exhausted(*account));
+    let lacking: Vec<_> = lacking
+        .filter(|account| !accounts.contains(account))
+        .collect();
+    if !lacking.is_empty() {
+        return Err(Refusal::GrantFallsShort { lacking });
+    }
     turn.m.meter = turn.meter().grant(&accounts)?;
     match gate.kind {
         GateKind::Validate => enter(turn, Stage::Code),

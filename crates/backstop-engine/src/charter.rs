@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use backstop_mode::{Ceilings, Mode};
-use backstop_plan::{PhaseSpec, Plan};
+use backstop_plan::{PhaseSpec, PhaseText, Plan};
 use backstop_vocab::{
     CommitId, Digest, MissionId, PhaseKind, Signature, Span, Stage, Text, Timestamp,
 };
@@ -99,8 +99,8 @@ impl Roles {
 pub struct Check {
     /// A short name, unique in the mission.
     pub name: Text<64>,
-    /// The command, for a POSIX shell.
-    pub command: Text<4096>,
+    /// The command, for a POSIX shell. As long as a plan may give one: it is never cut.
+    pub command: PhaseText,
 }
 
 /// Whether coding phases are checked by the host.
@@ -270,7 +270,7 @@ impl Charter {
     pub fn checks(&self, phase: &PhaseSpec) -> Vec<Check> {
         let own = phase.done_when_check().map(|command| Check {
             name: Text::clip(DONE_WHEN),
-            command: Text::clip(command.as_str()),
+            command: command.clone(),
         });
         let shared = match phase.kind() {
             PhaseKind::Coding | PhaseKind::Benchmark => self.0.checks.as_slice(),

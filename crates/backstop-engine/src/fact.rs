@@ -193,7 +193,7 @@ pub struct Head {
     pub commit: CommitId,
     /// Its tree.
     pub tree: Digest,
-    /// How many commits the lane has above its start; none when that could not be counted.
+    /// How many commits it has above the mission's base; none when that could not be counted.
     pub commits: Option<u64>,
 }
 

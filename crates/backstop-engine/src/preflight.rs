@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use backstop_mode::{Account, Settlement};
+use backstop_mode::{Account, Settlement, Spend};
 
 use crate::fact::{CheckResult, CheckVerdict, PointVerdict, PreflightRan};
 use crate::flow::{self, begin_visit, brief};
@@ -20,6 +20,14 @@ pub(crate) fn ran(turn: &mut Turn, ran: &PreflightRan) -> Result<(), Refusal> {
     let Effect::Preflight = turn.answer(ran.effect)? else {
         return Err(Refusal::WrongAnswer(ran.effect));
     };
+    let active_ms = ran
+        .base_checks
+        .iter()
+        .fold(0_u64, |sum, r| sum.saturating_add(r.active_ms));
+    turn.settle(&Settlement::Spent(Spend {
+        active_ms,
+        ..Spend::default()
+    }));
     let red: Vec<CheckResult> = ran
         .base_checks
         .iter()

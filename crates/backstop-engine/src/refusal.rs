@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use backstop_mode::{CeilingFault, GrantRefused};
+use backstop_mode::{Account, CeilingFault, GrantRefused};
 use backstop_vocab::{Digest, EffectId, GateId, Signature, Timestamp};
 
 use crate::gate::list;
@@ -98,6 +98,12 @@ pub enum Refusal {
         /// What was chosen.
         verb: Verb,
     },
+    /// The grant leaves out what the gate is about.
+    #[error("the grant leaves {} exhausted: name every exhausted account, or none to refill all of them", accounts(.lacking))]
+    GrantFallsShort {
+        /// What it leaves out.
+        lacking: Vec<Account>,
+    },
     /// The grant cannot be made.
     #[error(transparent)]
     Grant(#[from] GrantRefused),
@@ -113,4 +119,9 @@ pub enum Refusal {
     /// Auto never comes back.
     #[error("the mission is supervised already")]
     AlreadySupervised,
+}
+
+fn accounts(accounts: &[Account]) -> String {
+    let named = accounts.iter().map(|account| alloc::format!("`{account}`"));
+    named.collect::<Vec<_>>().join(", ")
 }

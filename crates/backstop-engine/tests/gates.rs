@@ -297,6 +297,19 @@ fn a_launch_that_cannot_be_paid_names_the_account() {
 }
 
 #[test]
+fn a_grant_that_leaves_out_what_the_gate_is_about_is_refused() {
+    let walk = at(GateKind::Ceiling);
+    let lacking: Vec<Account> = walk.gate().exhausted().collect();
+    assert!(!lacking.is_empty());
+    let answer = Answer {
+        accounts: vec![Account::Streak],
+        ..walk.answer(Verb::Grant)
+    };
+    let refusal = walk.refusal(Fact::Answered(answer));
+    assert_eq!(refusal, Refusal::GrantFallsShort { lacking });
+}
+
+#[test]
 fn a_grant_goes_on_and_the_fourth_is_refused() {
     let mut walk = Walk::begin(Opening::default());
     for _ in 0..3 {

@@ -52,11 +52,11 @@ pub struct Meter {
 
 /// Proof that something was charged. What may only happen when paid for takes it by value.
 ///
-/// Minted only by [`Meter::charge`]: it cannot be written down, cloned, defaulted or read from a file.
+/// Minted only by [`Meter::charge`] and [`Meter::resume`]: it cannot be written down, cloned, defaulted or read from a file.
 #[derive(Debug, PartialEq, Eq, Hash)]
 #[must_use]
 pub struct Paid {
-    // INVARIANT: private, and built in one place.
+    // INVARIANT: private, and built only in this file.
     account: Account,
 }
 

@@ -104,6 +104,11 @@ pub enum OpeningError {
     /// The charter does not hold.
     #[error(transparent)]
     Charter(#[from] CharterFault),
+    /// There is no branch to move forward.
+    #[error(
+        "the base is on no branch, so `merge` has nothing to move forward: name a branch with `--base`, or ship as a branch"
+    )]
+    NoBranch,
     /// Something is too long.
     #[error("the {what} is too long: {source}")]
     TooLong {
@@ -188,6 +193,10 @@ pub fn charter(
             OpeningError::Git(error)
         }
     })?;
+    let settings = settings(&file, wish);
+    if settings.ship == ShipBy::Merge && base.branch.is_none() {
+        return Err(OpeningError::NoBranch);
+    }
     let draft = CharterDraft {
         mission: name(&goal),
         goal: text("goal", &goal)?,
@@ -212,7 +221,7 @@ pub fn charter(
             checks
         },
         checked,
-        settings: settings(&file, wish),
+        settings,
         edge: edge(&file, wish, repository.root()).freeze()?,
     };
     Ok(Charter::try_from(draft)?)

@@ -141,7 +141,14 @@ pub fn verdict(verdict: &CheckVerdict) -> String {
 
 fn read(blobs: &Blobs, digest: &Digest) -> String {
     match blobs.read(digest) {
-        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        // No command line takes a NUL, and no reader gains by what a terminal would act on.
+        Ok(bytes) => {
+            let kept = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+            String::from_utf8_lossy(&bytes)
+                .chars()
+                .filter(kept)
+                .collect()
+        }
         Err(error) => format!("[not readable: {error}]"),
     }
 }

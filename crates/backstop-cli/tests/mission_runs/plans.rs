@@ -198,11 +198,50 @@ fn a_red_base_is_told_to_the_agent_or_refused() {
         .with(8);
     ran.telling(&["require_green_base", "red on the base"]);
     world
-        .backstop(&["gate", "approve", "g1"])
-        .with(6)
-        .telling(&["note"]);
-    world
         .backstop(&["gate", "approve", "g1", "--note", "I know"])
         .with(3)
         .telling(&["ship gate g2"]);
+}
+
+#[test]
+fn a_long_check_of_a_plan_is_run_to_its_end() {
+    let world = World::new();
+    let long = format!("{} test -e never-there", "true;".repeat(1200));
+    let plan =
+        format!(r#"{{"phases":[{{"kind":"coding","task":"work","done_when_check":"{long}"}}]}}"#);
+    world.write("plan.json", &plan);
+    let agent = "cat >/dev/null; date +%N >work";
+    world
+        .backstop(&[
+            "run",
+            "--plan",
+            "plan.json",
+            "--exec-command",
+            agent,
+            "--from",
+            "code",
+        ])
+        .with(3)
+        .telling(&["validate gate", "`done_when_check` failed"]);
+}
+
+#[test]
+fn a_merge_without_a_branch_is_refused_before_anything_starts() {
+    let world = World::new();
+    world.git(&["checkout", "--quiet", "--detach"]);
+    world
+        .backstop(&exec_run("true", "true", &["--ship", "merge"]))
+        .with(2)
+        .telling(&["on no branch", "--base"]);
+}
+
+#[test]
+fn a_nul_in_a_checks_output_does_not_stop_the_next_launch() {
+    let world = World::new();
+    let check = "printf 'a\\000b'; test -s work";
+    let agent = ": {prompt}; echo 1 >work";
+    world
+        .backstop(&exec_run(agent, check, &[]))
+        .with(3)
+        .telling(&["ship gate"]);
 }
