@@ -198,10 +198,6 @@ fn a_red_base_is_told_to_the_agent_or_refused() {
         .with(8);
     ran.telling(&["require_green_base", "red on the base"]);
     world
-        .backstop(&["gate", "approve", "g1"])
-        .with(6)
-        .telling(&["note"]);
-    world
         .backstop(&["gate", "approve", "g1", "--note", "I know"])
         .with(3)
         .telling(&["ship gate g2"]);
