@@ -82,6 +82,9 @@ fn mark_use(ground: &Ground) {
     let _ = std::fs::write(used(ground), b"");
 }
 
+/// How far the times of files may lag behind the clock: they are taken from the last tick of the kernel.
+const TICK: Duration = Duration::from_millis(20);
+
 /// Lets the second of the last use pass. Build caches are kept from one commit to the next, and some tools tell whether
 /// a file changed by the whole seconds of its time and its size, as Python does: files must not change within it.
 async fn pass_second(ground: &Ground) {
@@ -91,9 +94,15 @@ async fn pass_second(ground: &Ground) {
             .map(|since| since.as_secs())
     };
     let last = std::fs::metadata(used(ground)).and_then(|found| found.modified());
-    let last = last.ok().and_then(second);
-    while last.is_some() && second(SystemTime::now()) == last {
-        tokio::time::sleep(Duration::from_millis(20)).await;
+    let Ok(last) = last else {
+        return;
+    };
+    let in_it = |now: SystemTime| {
+        let used = [second(last), second(last + TICK)];
+        used.contains(&second(now)) || used.contains(&second(now - TICK))
+    };
+    while in_it(SystemTime::now()) {
+        tokio::time::sleep(TICK).await;
     }
 }
 
