@@ -103,7 +103,7 @@ enum Command {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     cli.common.log();
-    match run_command(&cli) {
+    match settle().and_then(|()| run_command(&cli)) {
         Ok(status) => status.into(),
         Err(fault) => {
             if !fault.is_silent() {
@@ -112,6 +112,16 @@ fn main() -> ExitCode {
             fault.status.into()
         }
     }
+}
+
+/// Whoever started us may block signals or ignore the end of children, as some supervisors do.
+fn settle() -> Result<(), Fault> {
+    backstop_runner::process::settle_signals().map_err(|error| {
+        Fault::new(
+            Status::Unexpected,
+            format!("signals cannot be taken: {error}"),
+        )
+    })
 }
 
 fn run_command(cli: &Cli) -> Result<Status, Fault> {

@@ -1,11 +1,12 @@
 //! Bad input, bad surroundings and signals: the right exit status, and a message that says what to do.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use backstop_engine::GateKind;
+use nix::sys::signal::{SigSet, SigmaskHow};
 use rustix::process::Signal;
 
-use crate::support::{World, exec_run};
+use crate::support::{BACKSTOP, Started, World, exec_run};
 
 const AGENT: &str = "cat >/dev/null; echo 1 >work";
 
@@ -421,6 +422,41 @@ fn a_signal_parks_the_mission_and_resume_goes_on() {
         let head = world.mission().lane().head.commit.to_string();
         assert_eq!(world.git(&["show", &format!("{head}:work")]), "1");
     }
+}
+
+/// Runs Backstop as a supervisor may that has threads of its own: all signals blocked, the end of children ignored.
+fn start_blocked(world: &World, args: &[&str]) -> Started {
+    let plain = world.command(args);
+    let environment = plain
+        .get_envs()
+        .filter_map(|(name, value)| Some((name, value?)));
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", r#"trap "" CHLD; exec "$0" "$@""#, BACKSTOP])
+        .args(args)
+        .env_clear()
+        .envs(environment)
+        .current_dir(world.repo())
+        .stdin(Stdio::null());
+    let blocked = SigSet::all()
+        .thread_swap_mask(SigmaskHow::SIG_SETMASK)
+        .unwrap();
+    let started = world.begin(command);
+    blocked.thread_set_mask().unwrap();
+    started
+}
+
+#[test]
+fn signals_that_a_parent_blocked_or_ignored_change_nothing() {
+    let world = World::new();
+    let runner = start_blocked(&world, &exec_run(WAITER, "sleep 0.1", &[]));
+    world.until("the agent", || world.launches().len() == 1);
+    runner.signal(Signal::TERM);
+    runner.end().with(130);
+    world.nothing_runs();
+    world.leave("go", "");
+    start_blocked(&world, &["resume"]).end().with(3);
+    world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use tokio::process::Child;
 use tokio::select;
 use tokio::signal::unix::Signal as Signals;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::ended::{Ended, EndedBy, Exit};
 use super::identity::{Identity, raw};
@@ -30,6 +30,9 @@ const SWEEP_GRACE: Duration = Duration::from_secs(1);
 
 /// How long the kernel gets to hand over the status of a process that has ended.
 const LAST_LOOK: Duration = Duration::from_secs(1);
+
+/// How often a child is looked at whose end nobody tells of.
+const UNTOLD: Duration = Duration::from_secs(1);
 
 /// How often it is looked at what ends without telling.
 const LOOK: Duration = Duration::from_millis(20);
@@ -105,7 +108,7 @@ impl Running {
             gone: Gone {
                 leader,
                 signals,
-                look: true,
+                next_look: Instant::now(),
             },
             output: Output::of(&mut child, spawn.keep),
             feed: Feed::new(child.stdin.take(), text),
@@ -282,22 +285,25 @@ async fn ordered(orders: &mut watch::Receiver<Option<Order>>) -> Order {
 struct Gone {
     leader: Identity,
     signals: Signals,
-    /// Whether a child may have ended since the last look.
-    look: bool,
+    /// An embedder may have blocked SIGCHLD in all its threads; then it is only looked for now and then.
+    next_look: Instant,
 }
 
 impl Gone {
     /// May be waited for again and again, and given up in between.
     async fn wait(&mut self) {
         loop {
-            if self.look && !self.leader.is_alive() {
+            select! {
+                biased;
+                Some(()) = self.signals.recv() => {}
+                () = sleep_until(self.next_look) => {}
+            }
+            if !self.leader.is_alive() {
+                // Whoever asks again is told at once.
+                self.next_look = Instant::now();
                 return;
             }
-            self.look = false;
-            if self.signals.recv().await.is_none() {
-                return pending().await;
-            }
-            self.look = true;
+            self.next_look = Instant::now() + UNTOLD;
         }
     }
 }

@@ -17,6 +17,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::marker::Marker;
 use super::running::Running;
+use super::signals::with_none_blocked;
 
 /// What is started, and how long it may go on.
 pub struct Spawn {
@@ -167,7 +168,8 @@ pub fn spawn(spawn: Spawn) -> Result<Running, SpawnError> {
     };
     // Before the start: no end is missed, and a SIGCHLD that was ignored from outside does not let the system forget it.
     let signals = signal(SignalKind::child()).map_err(other)?;
-    let child = launch(&spawn, &path, env).map_err(|source| told_apart(source, &path, &spawn))?;
+    let child = with_none_blocked(|| launch(&spawn, &path, env))
+        .map_err(|source| told_apart(source, &path, &spawn))?;
     Running::of(child, spawn, signals).map_err(other)
 }
 

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use backstop_runner::process::{EndedBy, Exit, Heard, Idle, Listen, Order, Pipe, spawn};
 
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+
 use crate::support::{Ear, runs, shell, silent, start};
 
 const SHORT: Duration = Duration::from_millis(200);
@@ -193,4 +195,23 @@ async fn silence_is_not_idleness_where_there_are_other_signs_of_life() {
     let ended = spawn(asked).unwrap().wait(&mut patient).await;
     assert_eq!((ended.ended_by, patient.0), (EndedBy::Idle, 3));
     assert!(ended.active >= 3 * SHORT);
+}
+
+#[test]
+fn an_agent_starts_with_no_signal_blocked() {
+    let _alone = crate::support::alone();
+    let blocked = SigSet::all()
+        .thread_swap_mask(SigmaskHow::SIG_SETMASK)
+        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let mut asked = shell("echo here; sleep 1000");
+    asked.limits.idle = Some(SHORT);
+    let ended = runtime.block_on(async { spawn(asked).unwrap().wait(&mut silent).await });
+    let kept = SigSet::thread_get_mask().unwrap();
+    blocked.thread_set_mask().unwrap();
+    assert_eq!(ended.exit, Exit::Signal(15));
+    assert!(kept.contains(Signal::SIGTERM), "only the agent is freed");
 }
