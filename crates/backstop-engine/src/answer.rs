@@ -3,14 +3,15 @@
 use alloc::vec::Vec;
 
 use backstop_mode::Verdict;
+use backstop_review::Decision;
 use backstop_vocab::{Digest, Operator, Stage};
 
 use crate::fact::Answer;
-use crate::flow::{begin_visit, brief, enter, proceed};
+use crate::flow::{begin_visit, enter, proceed};
 use crate::mission::{Ended, Next, Position};
 use crate::turn::Turn;
-use crate::{Brief, Gate, GateKind, Refusal, Rule, Verb};
-use crate::{preflight, ship};
+use crate::{Gate, GateKind, Refusal, Role, Rule, Verb};
+use crate::{handing, held, preflight, ship, verdict};
 
 /// Checks the answer against the open gate and carries it out.
 pub(crate) fn answered(turn: &mut Turn, answer: &Answer) -> Result<(), Refusal> {
@@ -18,15 +19,17 @@ pub(crate) fn answered(turn: &mut Turn, answer: &Answer) -> Result<(), Refusal> 
     fits(&gate, answer)?;
     let operator = Operator::attest(answer.by.clone());
     close(turn, &gate, answer);
-    note(turn, answer);
+    note(turn, &gate, answer);
     match answer.verb {
-        Verb::Approve => approve(turn, &gate, &operator),
-        Verb::Reject => reject(turn, &gate),
-        Verb::Retry => retry(turn, gate),
-        Verb::Grant => grant(turn, gate, answer)?,
-        Verb::Abort => turn.m.position = Position::Ended(Ended::Aborted),
+        Verb::Approve => approve(turn, &gate, &operator, answer),
+        Verb::Reject => reject(turn, &gate, &operator, answer),
+        Verb::Retry => retry(turn, gate, &operator),
+        Verb::Grant => grant(turn, gate, &operator, answer),
+        Verb::Abort => {
+            turn.m.position = Position::Ended(Ended::Aborted);
+            Ok(())
+        }
     }
-    Ok(())
 }
 
 fn open_gate(turn: &Turn, answer: &Answer) -> Result<Gate, Refusal> {
@@ -93,22 +96,33 @@ fn close(turn: &mut Turn, gate: &Gate, answer: &Answer) {
     turn.because(Rule::Answered(answer.verb));
 }
 
-fn note(turn: &mut Turn, answer: &Answer) {
-    if let Some(note) = answer.note.as_ref().filter(|note| !note.is_blank()) {
-        brief(
-            turn,
-            Brief::Note {
-                by: answer.by.clone(),
-                note: note.clone(),
-            },
-        );
-    }
+/// What a person wrote goes to whoever works next because of it.
+fn note(turn: &mut Turn, gate: &Gate, answer: &Answer) {
+    let Some(note) = answer.note.as_ref().filter(|note| !note.is_blank()) else {
+        return;
+    };
+    let roles = &turn.m.charter.fields().roles;
+    let (stage, role) = (turn.m.lane.stage, turn.m.lane.role);
+    let to = match (answer.verb, gate.kind) {
+        (Verb::Reject | Verb::Retry | Verb::Grant, GateKind::Held) => held::reader(turn, gate),
+        (Verb::Reject, _) | (Verb::Grant, GateKind::Validate) => None,
+        (Verb::Approve | Verb::Retry | Verb::Grant | Verb::Abort, _) => {
+            role.or_else(|| roles.first_at(stage))
+        }
+    };
+    handing::note(turn, to.unwrap_or(Role::Implementer), note);
 }
 
-fn approve(turn: &mut Turn, gate: &Gate, operator: &Operator) {
+fn approve(
+    turn: &mut Turn,
+    gate: &Gate,
+    operator: &Operator,
+    answer: &Answer,
+) -> Result<(), Refusal> {
     match (gate.kind, gate.digest) {
+        (GateKind::Held, _) => return held::approve(turn, gate, operator, answer),
         (GateKind::Preflight, _) => preflight::cleared(turn),
-        (GateKind::Validate, Some(digest)) => clear(turn, operator, digest),
+        (GateKind::Validate, Some(digest)) => clear(turn, (gate, digest), operator, answer),
         (GateKind::Ship | GateKind::ShipFailed, Some(digest)) => ship::ship(turn, operator, digest),
         // None of these offers an approval, so none gets here; holding is the safe reading.
         (GateKind::Validate | GateKind::Ship | GateKind::ShipFailed, None)
@@ -116,28 +130,50 @@ fn approve(turn: &mut Turn, gate: &Gate, operator: &Operator) {
             crate::flow::open(turn, gate.clone());
         }
     }
+    Ok(())
 }
 
 /// A ratification of a clean visit, or an override of a failed one.
-fn clear(turn: &mut Turn, _operator: &Operator, digest: Digest) {
+fn clear(turn: &mut Turn, (gate, digest): (&Gate, Digest), operator: &Operator, answer: &Answer) {
+    match gate.verdict {
+        Some(Verdict::Clean) => verdict::ratify(turn, operator, answer, Decision::Approve),
+        Some(Verdict::RepairsNeeded) | None => {
+            held::overrule_all(turn, operator, answer);
+            turn.m.lane.review = None;
+        }
+    }
     turn.m.lane.cleared = Some(digest);
     proceed(turn, Next::Land);
 }
 
-fn reject(turn: &mut Turn, gate: &Gate) {
+fn reject(
+    turn: &mut Turn,
+    gate: &Gate,
+    operator: &Operator,
+    answer: &Answer,
+) -> Result<(), Refusal> {
     match gate.kind {
+        GateKind::Held => return held::reject(turn, gate, operator, answer),
         GateKind::Ship | GateKind::ShipFailed => ship::reject(turn),
         GateKind::Validate
         | GateKind::Preflight
         | GateKind::Ceiling
         | GateKind::Infra
-        | GateKind::Review => enter(turn, Stage::Code),
+        | GateKind::Review => {
+            verdict::ratify(turn, operator, answer, Decision::Decline);
+            enter(turn, Stage::Code);
+        }
     }
+    Ok(())
 }
 
-fn retry(turn: &mut Turn, gate: Gate) {
+fn retry(turn: &mut Turn, gate: Gate, operator: &Operator) -> Result<(), Refusal> {
     match gate.kind {
-        GateKind::Validate => begin_visit(turn, Stage::Validate),
+        GateKind::Held => return held::retry(turn, &gate, operator),
+        GateKind::Validate => {
+            turn.m.lane.review = None;
+            begin_visit(turn, Stage::Validate);
+        }
         GateKind::Preflight
         | GateKind::Ceiling
         | GateKind::Infra
@@ -145,9 +181,10 @@ fn retry(turn: &mut Turn, gate: Gate) {
         | GateKind::Ship
         | GateKind::ShipFailed => proceed(turn, gate.then),
     }
+    Ok(())
 }
 
-fn grant(turn: &mut Turn, gate: Gate, answer: &Answer) -> Result<(), Refusal> {
+fn grant(turn: &mut Turn, gate: Gate, operator: &Operator, answer: &Answer) -> Result<(), Refusal> {
     let accounts: Vec<_> = if answer.accounts.is_empty() {
         gate.exhausted()
             .filter(|account| turn.meter().exhausted(*account))
@@ -166,6 +203,7 @@ fn grant(turn: &mut Turn, gate: Gate, answer: &Answer) -> Result<(), Refusal> {
     }
     turn.m.meter = turn.meter().grant(&accounts)?;
     match gate.kind {
+        GateKind::Held => return held::retry(turn, &gate, operator),
         GateKind::Validate => enter(turn, Stage::Code),
         GateKind::Preflight
         | GateKind::Ceiling

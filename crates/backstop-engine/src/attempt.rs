@@ -2,17 +2,23 @@
 
 use alloc::vec::Vec;
 
+use backstop_gates::{MAX_REASKS, NoVerdict};
 use backstop_mode::{Account, Settlement, Spend};
-use backstop_outcome::{self as outcome, Action, EmptyWork, Evidence, Interruption, Measurement};
+use backstop_outcome::{
+    self as outcome, Action, EmptyWork, Evidence, HostWork, Interruption, Measurement,
+};
 use backstop_outcome::{Post, Status, StatusKind, TreeChange, VisitKind};
 use backstop_vocab::{EffectId, Stage};
 
 use crate::fact::{ArtifactSeen, AttemptEnded, AttemptStarted, Cost, SessionOpened};
-use crate::flow::{self, advance, brief, forget, hand_on, park, proceed, wait};
+use crate::flow::{self, advance, brief, forget, park, proceed, wait};
 use crate::launch::Order;
 use crate::mission::{Next, ParkCause, ParkedAt, Pending};
 use crate::turn::Turn;
-use crate::{Brief, Effect, OnQuestion, Reason, Refusal, Rule, Wait, WaitCause};
+use crate::{
+    Brief, CheckFor, Effect, OnQuestion, Reason, Refusal, Role, Rule, Ruling, Wait, WaitCause,
+    handing, held, ship, verdict,
+};
 
 fn running(turn: &Turn, id: EffectId) -> Result<(), Refusal> {
     match turn.m.outstanding.get(&id) {
@@ -44,11 +50,26 @@ pub(crate) fn ended(turn: &mut Turn, ended: &AttemptEnded) -> Result<(), Refusal
     };
     let order = launch.order();
     spend(turn, ended, order);
-    // Who only finds out or outlines changes nothing: a change of theirs is kept by the host, and the lane goes on without.
-    if let (Stage::Code, Some(head)) = (order.stage, &ended.head) {
-        turn.m.lane.head = head.clone();
+    turn.m.lane.slot_calls = turn
+        .m
+        .lane
+        .slot_calls
+        .saturating_add(ended.usage.tool_calls);
+    // Who only finds out, outlines or judges changes nothing: a change of theirs is kept by the host, and the lane goes on
+    // without.
+    if order.stage == Stage::Code {
+        turn.m.lane.implementer = Some(verdict::receipt(order.role, ended));
+        if let Some(head) = &ended.head {
+            turn.m.lane.head = head.clone();
+        }
     }
-    let status = weigh(turn, ended);
+    if let Some(why) = no_verdict(turn, order.role, ended) {
+        return Ok(ask_again(turn, ended, why));
+    }
+    let status = match order.stage {
+        Stage::Ship => ended.status.clone(),
+        Stage::Define | Stage::Plan | Stage::Code | Stage::Validate => weigh(turn, ended),
+    };
     if status != ended.status {
         turn.because(Rule::EvidenceOutranksClaim);
     }
@@ -56,6 +77,9 @@ pub(crate) fn ended(turn: &mut Turn, ended: &AttemptEnded) -> Result<(), Refusal
     turn.m.lane.last = Some(status.clone());
     let decision = outcome::decide(order.stage, status.kind());
     turn.because(Rule::Outcome(decision.rule));
+    if order.stage == Stage::Ship {
+        return Ok(ship::noted(turn, ended, status.kind()));
+    }
     match decision.action {
         Action::Advance => succeed(turn, order, ended),
         Action::AutoResume => resume(turn, &status),
@@ -96,8 +120,9 @@ fn weigh(turn: &Turn, ended: &AttemptEnded) -> Status {
         return Status::Unknown;
     };
     let lane = &turn.m.lane;
-    // Work that nobody saw is not judged by the head that came before it.
-    if lane.stage == Stage::Code && ended.head.is_none() && ended.status == Status::Success {
+    // Work that nobody saw is not judged by the head that came before it, nor is a tree that nobody looked at again.
+    let sees_tree = matches!(lane.stage, Stage::Code | Stage::Validate);
+    if sees_tree && ended.head.is_none() && ended.status == Status::Success {
         return Status::Unknown;
     }
     let post = Post {
@@ -118,9 +143,54 @@ fn weigh(turn: &Turn, ended: &AttemptEnded) -> Status {
         },
         artifact: ended.artifact.measured(),
         protected: Measurement::Found(ended.protected.clone()),
-        ..Evidence::default()
+        ruling: ruling(turn, ended),
+        // Roles judge what every check let pass.
+        host_work: Measurement::Found(HostWork::Done),
     };
     outcome::with_evidence(&post, ended.status.clone(), &evidence)
+}
+
+fn ruling(turn: &Turn, ended: &AttemptEnded) -> Measurement<outcome::Ruling> {
+    let insists = |role| held::insists_on_verdict(&turn.m.lane, role);
+    match &ended.ruling {
+        None => Measurement::Unmeasured,
+        Some(Ruling::None(_)) if turn.m.lane.role.is_some_and(insists) => {
+            Measurement::Found(outcome::Ruling::Missing)
+        }
+        Some(Ruling::None(_) | Ruling::Verdict { .. }) => {
+            Measurement::Found(outcome::Ruling::Strict)
+        }
+    }
+}
+
+/// Why an answer has no verdict, where it needs one and may still be asked for it.
+fn no_verdict(turn: &Turn, role: Role, ended: &AttemptEnded) -> Option<NoVerdict> {
+    let lane = &turn.m.lane;
+    let may = lane.asked_again < MAX_REASKS && turn.m.stopping.is_none();
+    match &ended.ruling {
+        Some(Ruling::None(why))
+            if role.judges()
+                && may
+                && ended.status == Status::Success
+                && ended.head.is_some()
+                && held::insists_on_verdict(lane, role) =>
+        {
+            Some(why.clone())
+        }
+        Some(Ruling::None(_) | Ruling::Verdict { .. }) | None => None,
+    }
+}
+
+/// The same session is asked again, as another attempt.
+fn ask_again(turn: &mut Turn, ended: &AttemptEnded, why: NoVerdict) {
+    turn.settle(&Settlement::AttemptEndedWithoutFault);
+    turn.because(Rule::AskedAgain);
+    let lane = &mut turn.m.lane;
+    lane.asked_again = lane.asked_again.saturating_add(1);
+    lane.session.clone_from(&ended.session);
+    lane.last = Some(ended.status.clone());
+    brief(turn, Brief::AskedAgain(why));
+    proceed(turn, Next::Attempt);
 }
 
 /// Keeps the session where a later attempt can go on in it; a conversation that failed is not taken up again.
@@ -145,7 +215,12 @@ fn keep_session(turn: &mut Turn, ended: &AttemptEnded, kind: StatusKind) {
         | StatusKind::IdleTimeout => {
             turn.m.lane.session = None;
             let briefs = &mut turn.m.lane.briefs;
-            briefs.retain(|brief| !matches!(brief, Brief::TakenUp(_) | Brief::Decide));
+            briefs.retain(|brief| {
+                !matches!(
+                    brief,
+                    Brief::TakenUp(_) | Brief::Decide | Brief::AskedAgain(_)
+                )
+            });
         }
     }
 }
@@ -153,10 +228,22 @@ fn keep_session(turn: &mut Turn, ended: &AttemptEnded, kind: StatusKind) {
 fn succeed(turn: &mut Turn, order: &Order, ended: &AttemptEnded) {
     turn.settle(&Settlement::AttemptEndedWithoutFault);
     forget(turn);
-    if let (Stage::Define | Stage::Plan, ArtifactSeen::Kept { digest, .. }) =
-        (order.stage, &ended.artifact)
-    {
-        hand_on(turn, order.role, *digest);
+    let (role, lane) = (order.role, &mut turn.m.lane);
+    if let Ok(board) = lane.board.completed(&role.id(), order.attempt) {
+        lane.board = board;
+    }
+    lane.completed.insert(role, order.attempt);
+    if let ArtifactSeen::Kept { digest, head, .. } = &ended.artifact {
+        lane.artifacts.insert(role, *digest);
+        handing::artifact(turn, role, *digest, head);
+    }
+    if role.judges() {
+        return verdict::ruled(turn, role, ended);
+    }
+    handing::commit(turn, role);
+    // The checks after the implementer are those of Validate.
+    if role != Role::Implementer && held::wants_checks_after(&turn.m.lane, role) {
+        return proceed(turn, Next::Checks(CheckFor::Completion(role)));
     }
     advance(turn);
 }

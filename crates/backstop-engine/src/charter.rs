@@ -2,96 +2,19 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
+use backstop_gates::{
+    GateDraft, GateKind, GateSpec, SpecFaults, Specs, Trigger, default_board, standard_roles,
+};
 use backstop_mode::{Ceilings, Mode};
 use backstop_plan::{PhaseSpec, PhaseText, Plan};
 use backstop_vocab::{
-    CommitId, Digest, MissionId, PhaseKind, Signature, Span, Stage, Text, Timestamp,
+    CommitId, Digest, GateId, LaneId, MissionId, Phase, PhaseKind, Signature, Span, Stage, Text,
+    Timestamp,
 };
 use serde::{Deserialize, Serialize};
 
-/// Who an agent is in a lane.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Finds out what is there (Define).
-    Scout,
-    /// Says how it will be done (Plan).
-    Planner,
-    /// Does the work (Code).
-    Implementer,
-}
-
-impl Role {
-    /// All roles, in the order in which they work.
-    pub const ALL: [Self; 3] = [Self::Scout, Self::Planner, Self::Implementer];
-
-    /// The name on the wire.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Scout => "scout",
-            Self::Planner => "planner",
-            Self::Implementer => "implementer",
-        }
-    }
-
-    /// The stage in which the role works.
-    #[must_use]
-    pub const fn stage(self) -> Stage {
-        match self {
-            Self::Scout => Stage::Define,
-            Self::Planner => Stage::Plan,
-            Self::Implementer => Stage::Code,
-        }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// Which agent plays a role, and how.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AgentSpec {
-    /// The adapter's name, such as `exec` or `codex`.
-    pub agent: Text<64>,
-    /// The model asked for; none leaves it to the agent.
-    pub model: Option<Text<128>>,
-    /// The reasoning effort asked for; none leaves it to the agent.
-    pub effort: Option<Text<32>>,
-    /// What an attempt that reports no cost is charged, in millionths of a US dollar.
-    pub assumed_cost: u64,
-}
-
-/// The roles that are on. A stage whose role is off is passed through.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Roles {
-    /// Define.
-    pub scout: Option<AgentSpec>,
-    /// Plan.
-    pub planner: Option<AgentSpec>,
-    /// Code; never off.
-    pub implementer: AgentSpec,
-}
-
-impl Roles {
-    /// The role that works at `stage`, where one does and it is on.
-    #[must_use]
-    pub fn at(&self, stage: Stage) -> Option<(Role, &AgentSpec)> {
-        match stage {
-            Stage::Define => self.scout.as_ref().map(|spec| (Role::Scout, spec)),
-            Stage::Plan => self.planner.as_ref().map(|spec| (Role::Planner, spec)),
-            Stage::Code => Some((Role::Implementer, &self.implementer)),
-            Stage::Validate | Stage::Ship => None,
-        }
-    }
-}
+use crate::{Role, Roles};
 
 /// A command of the operator that the host runs, such as the test suite.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -217,6 +140,9 @@ pub struct CharterDraft {
     pub checks: Vec<Check>,
     /// Whether coding is checked at all.
     pub checked: Checked,
+    /// The gates between the roles of each lane; none for the default board, which asks for the checks that there are
+    /// and for the reviewer where one is on.
+    pub gates: Option<Specs>,
     /// Choices.
     pub settings: Settings,
     /// What the edge needs to do its effects, in its own words; frozen with the rest and never read here.
@@ -244,6 +170,44 @@ pub enum CharterFault {
     /// An agent without a name.
     #[error("the agent of role `{0}` has no name: name one")]
     NamelessAgent(Role),
+    /// A gate that nobody would make due.
+    #[error(
+        "gate `{gate}` waits for role `{role}`, which is off: turn the role on, or remove the gate"
+    )]
+    RoleOff {
+        /// The gate.
+        gate: GateId,
+        /// Its role.
+        role: Role,
+    },
+    /// A verdict is asked of a role that gives none.
+    #[error(
+        "review gate `{0}` asks for a verdict that its role does not give then: use it at the completion of the reviewer or the verifier"
+    )]
+    NoVerdict(GateId),
+    /// A gate behind the last role that anything waits for.
+    #[error(
+        "gate `{0}` judges the release lead's work, which nothing waits for: remove it, the ship gate asks a person anyway"
+    )]
+    NothingWaits(GateId),
+    /// A verify gate in a lane without checks.
+    #[error(
+        "verify gate `{gate}` has nothing to run in phase {phase}: give the phase a `done_when_check`, or remove the gate"
+    )]
+    NothingToVerify {
+        /// The gate.
+        gate: GateId,
+        /// The phase.
+        phase: Phase,
+    },
+    /// A second opinion without a first.
+    #[error(
+        "the verifier works on what the reviewer let pass: turn the reviewer on, or the verifier off"
+    )]
+    VerifierAlone,
+    /// Gates that do not fit together.
+    #[error("the gates do not fit together: {0}")]
+    Gates(SpecFaults),
     /// The goal says nothing.
     #[error("the goal is blank: say what is wanted")]
     BlankGoal,
@@ -252,8 +216,12 @@ pub enum CharterFault {
 /// What a mission is opened with.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "CharterDraft", into = "CharterDraft")]
-// INVARIANT: passed `fault`.
-pub struct Charter(CharterDraft);
+pub struct Charter {
+    // INVARIANT: passed `fault`.
+    draft: CharterDraft,
+    // INVARIANT: the gates of each phase's lane, in the order of the phases.
+    boards: Vec<Specs>,
+}
 
 /// The name of the check that a phase brings itself.
 const DONE_WHEN: &str = "done_when_check";
@@ -262,22 +230,42 @@ impl Charter {
     /// Every field.
     #[must_use]
     pub const fn fields(&self) -> &CharterDraft {
-        &self.0
+        &self.draft
     }
 
     /// The checks that the host runs for `phase`: the mission's, then the phase's own.
     #[must_use]
     pub fn checks(&self, phase: &PhaseSpec) -> Vec<Check> {
-        let own = phase.done_when_check().map(|command| Check {
-            name: Text::clip(DONE_WHEN),
-            command: command.clone(),
-        });
-        let shared = match phase.kind() {
-            PhaseKind::Coding | PhaseKind::Benchmark => self.0.checks.as_slice(),
-            PhaseKind::Research | PhaseKind::SecurityScan => &[],
-        };
-        shared.iter().cloned().chain(own).collect()
+        checks(&self.draft, phase)
     }
+
+    /// The gates of a phase's lane.
+    #[must_use]
+    pub fn gates(&self, phase: Phase) -> Specs {
+        let place = usize::try_from(phase.number()).ok();
+        let own = place.and_then(|place| self.boards.get(place.checked_sub(1)?));
+        own.cloned().unwrap_or_else(Specs::none)
+    }
+
+    /// The name of a phase's lane.
+    #[must_use]
+    pub fn lane(&self, phase: Phase) -> LaneId {
+        let kind = self.draft.plan.phase(phase).map(PhaseSpec::kind);
+        let kind = kind.map_or("lane", PhaseKind::name);
+        LaneId::clip(&alloc::format!("{phase}-{kind}"))
+    }
+}
+
+fn checks(draft: &CharterDraft, phase: &PhaseSpec) -> Vec<Check> {
+    let own = phase.done_when_check().map(|command| Check {
+        name: Text::clip(DONE_WHEN),
+        command: command.clone(),
+    });
+    let shared = match phase.kind() {
+        PhaseKind::Coding | PhaseKind::Benchmark => draft.checks.as_slice(),
+        PhaseKind::Research | PhaseKind::SecurityScan => &[],
+    };
+    shared.iter().cloned().chain(own).collect()
 }
 
 fn fault(draft: &CharterDraft) -> Option<CharterFault> {
@@ -287,16 +275,64 @@ fn fault(draft: &CharterDraft) -> Option<CharterFault> {
     if draft.from > Stage::Code {
         return Some(CharterFault::From(draft.from));
     }
-    let nameless = Role::ALL.into_iter().find(|role| {
-        draft
-            .roles
-            .at(role.stage())
-            .is_some_and(|(_, spec)| spec.agent.is_blank())
-    });
-    nameless
+    if draft.roles.verifier.is_some() && draft.roles.reviewer.is_none() {
+        return Some(CharterFault::VerifierAlone);
+    }
+    let nameless = |role: &Role| {
+        let spec = draft.roles.of(*role);
+        spec.is_some_and(|spec| spec.agent.is_blank())
+    };
+    Role::ALL
+        .into_iter()
+        .find(nameless)
         .map(CharterFault::NamelessAgent)
         .or_else(|| check_fault(&draft.checks))
         .or_else(|| unchecked(draft).map(CharterFault::Unchecked))
+        .or_else(|| gate_fault(draft))
+}
+
+fn gate_fault(draft: &CharterDraft) -> Option<CharterFault> {
+    let specs = draft.gates.as_ref()?;
+    specs.gates().iter().find_map(|spec| unfit(draft, spec))
+}
+
+/// Why nothing could ever open this gate.
+fn unfit(draft: &CharterDraft, spec: &GateSpec) -> Option<CharterFault> {
+    let gate = || spec.id().clone();
+    let role = Role::named(spec.role())?;
+    if draft.roles.of(role).is_none() && role.stage() >= draft.from {
+        return Some(CharterFault::RoleOff { gate: gate(), role });
+    }
+    match (spec.on(), spec.kind()) {
+        (Trigger::RoleComplete, _) if role == Role::ReleaseLead => {
+            Some(CharterFault::NothingWaits(gate()))
+        }
+        (Trigger::RoleStart, GateKind::Review) => Some(CharterFault::NoVerdict(gate())),
+        (Trigger::RoleComplete, GateKind::Review) if !role.judges() => {
+            Some(CharterFault::NoVerdict(gate()))
+        }
+        (_, GateKind::Verify) => {
+            let bare = |phase: &&PhaseSpec| checks(draft, phase).is_empty();
+            let place = draft.plan.phases().iter().position(|phase| bare(&phase))?;
+            let phase = Phase::try_from(u32::try_from(place.saturating_add(1)).ok()?).ok()?;
+            Some(CharterFault::NothingToVerify {
+                gate: gate(),
+                phase,
+            })
+        }
+        (_, GateKind::Review | GateKind::Approve) => None,
+    }
+}
+
+/// The gates of a phase's lane where the operator configured none.
+fn default_gates(draft: &CharterDraft, phase: &PhaseSpec) -> Result<Specs, CharterFault> {
+    let wanted = |gate: &GateDraft| match gate.gate {
+        GateKind::Verify => !checks(draft, phase).is_empty(),
+        GateKind::Review => draft.roles.reviewer.is_some(),
+        GateKind::Approve => true,
+    };
+    let gates: Vec<_> = default_board().into_iter().filter(wanted).collect();
+    Specs::load(&gates, &standard_roles()).map_err(CharterFault::Gates)
 }
 
 fn check_fault(checks: &[Check]) -> Option<CharterFault> {
@@ -316,9 +352,10 @@ fn check_fault(checks: &[Check]) -> Option<CharterFault> {
     None
 }
 
-/// The number of the first coding phase without any check, unless that was waived.
+/// The number of the first coding phase that nobody judges, unless that was waived.
 fn unchecked(draft: &CharterDraft) -> Option<usize> {
-    if draft.checked == Checked::Waived || !draft.checks.is_empty() {
+    let judged = draft.roles.reviewer.is_some();
+    if draft.checked == Checked::Waived || !draft.checks.is_empty() || judged {
         return None;
     }
     let bare =
@@ -334,12 +371,25 @@ fn unchecked(draft: &CharterDraft) -> Option<usize> {
 impl TryFrom<CharterDraft> for Charter {
     type Error = CharterFault;
     fn try_from(draft: CharterDraft) -> Result<Self, CharterFault> {
-        fault(&draft).map_or(Ok(Self(draft)), Err)
+        if let Some(fault) = fault(&draft) {
+            return Err(fault);
+        }
+        let gates = |phase| match &draft.gates {
+            Some(own) => Ok(own.clone()),
+            None => default_gates(&draft, phase),
+        };
+        let boards = draft
+            .plan
+            .phases()
+            .iter()
+            .map(gates)
+            .collect::<Result<_, _>>()?;
+        Ok(Self { draft, boards })
     }
 }
 
 impl From<Charter> for CharterDraft {
     fn from(charter: Charter) -> Self {
-        charter.0
+        charter.draft
     }
 }

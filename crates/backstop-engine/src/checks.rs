@@ -1,39 +1,54 @@
-//! Validate: the host checks, and what the mode makes of their verdict.
+//! The host checks: of a Validate visit, and for the verify gates before and after a role.
 
 use alloc::vec::Vec;
 
-use backstop_mode::{self as mode, Account, Measured, Progress, Settlement, Spend, Verdict};
+use backstop_gates::Trigger;
+use backstop_mode::{Account, Settlement, Spend};
 use backstop_outcome::fault_wait;
 use backstop_vocab::Stage;
 
 use crate::attempt::exhausted_by_faults;
 use crate::fact::{CheckResult, CheckVerdict, ChecksRan};
-use crate::flow::{self, Question, ask, brief, enter, park, proceed, wait};
+use crate::flow::{self, advance, park, proceed, wait};
+use crate::held::{self, Fallout};
 use crate::mission::{Next, ParkCause, ParkedAt, Pending};
 use crate::turn::Turn;
-use crate::{Brief, Check, CheckRun, Effect, Reason, Refusal, Rule, Wait, WaitCause};
+use crate::{
+    Check, CheckFor, CheckRun, Effect, Reason, Refusal, Role, Rule, Wait, WaitCause, verdict,
+};
 
-fn wanted(turn: &Turn) -> Vec<Check> {
+pub(crate) fn wanted(turn: &Turn) -> Vec<Check> {
     turn.m
         .phase()
         .map(|phase| turn.m.charter.checks(phase))
         .unwrap_or_default()
 }
 
-/// Runs the checks of the present lane on its head; with nothing to check, the visit is clean.
-pub(crate) fn begin(turn: &mut Turn) {
+/// Runs the checks of the present lane on its head; with nothing to check, a visit goes on without.
+pub(crate) fn begin(turn: &mut Turn, purpose: CheckFor) {
     if wanted(turn).is_empty() {
-        turn.because(Rule::NothingToCheck);
-        turn.m.lane.checks.clear();
-        return clean(turn);
+        return nothing(turn, purpose);
     }
     let lane = &turn.m.lane;
     let run = CheckRun {
         phase: lane.phase,
         commit: lane.head.commit.clone(),
         tree: lane.head.tree,
+        purpose,
     };
     turn.work(Effect::RunChecks(run));
+}
+
+fn nothing(turn: &mut Turn, purpose: CheckFor) {
+    match purpose {
+        CheckFor::Visit => {
+            turn.because(Rule::NothingToCheck);
+            turn.m.lane.checks.clear();
+            verdict::checked(turn);
+        }
+        // No lane has such a gate without checks; silence holds.
+        CheckFor::Start(_) | CheckFor::Completion(_) => held::ask(turn, Next::Attempt),
+    }
 }
 
 /// The checks are over.
@@ -57,26 +72,73 @@ pub(crate) fn ran(turn: &mut Turn, ran: &ChecksRan) -> Result<(), Refusal> {
         ..Spend::default()
     }));
     turn.m.lane.checks.clone_from(&ran.results);
-    let red = |r: &&CheckResult| {
+    let is_red = |r: &&CheckResult| {
         matches!(
             r.verdict,
             CheckVerdict::Failed { .. } | CheckVerdict::TimedOut
         )
     };
-    let failed: Vec<CheckResult> = ran.results.iter().filter(red).cloned().collect();
+    let failed: Vec<CheckResult> = ran.results.iter().filter(is_red).cloned().collect();
     let unrun = ran
         .results
         .iter()
         .any(|r| matches!(r.verdict, CheckVerdict::NotRun { .. }));
     match (failed.is_empty(), unrun) {
-        (false, _) => repairs_needed(turn, failed),
-        (true, true) => not_run(turn),
+        (true, true) => not_run(turn, run.purpose),
         (true, false) => {
             turn.because(Rule::ChecksGreen);
-            clean(turn);
+            let _ = judge(turn, run.purpose, &ran.results);
+            green(turn, run.purpose);
+        }
+        (false, _) => {
+            let judged = judge(turn, run.purpose, &ran.results);
+            red(turn, run.purpose, failed, &judged);
         }
     }
     Ok(())
+}
+
+/// What the results make of the verify gates that they were run for.
+fn judge(turn: &mut Turn, purpose: CheckFor, results: &[CheckResult]) -> Fallout {
+    let which = match purpose {
+        CheckFor::Visit => (Role::Implementer, Trigger::RoleComplete),
+        CheckFor::Start(role) => (role, Trigger::RoleStart),
+        CheckFor::Completion(role) => (role, Trigger::RoleComplete),
+    };
+    let wanted = wanted(turn);
+    held::judge_checks(turn, which, (&wanted, results))
+}
+
+fn green(turn: &mut Turn, purpose: CheckFor) {
+    match purpose {
+        CheckFor::Visit => verdict::checked(turn),
+        CheckFor::Start(_) => proceed(turn, Next::Attempt),
+        CheckFor::Completion(_) => completed(turn),
+    }
+}
+
+fn red(turn: &mut Turn, purpose: CheckFor, failed: Vec<CheckResult>, judged: &Fallout) {
+    match purpose {
+        CheckFor::Visit => verdict::red(turn, failed, judged.escalated),
+        // What is not open now holds the role, and is run again as often as its gate retries.
+        CheckFor::Start(_) => proceed(turn, Next::Attempt),
+        CheckFor::Completion(role) if judged.sent_back => {
+            turn.because(Rule::SentBack(role));
+            proceed(turn, Next::Turn(role));
+        }
+        CheckFor::Completion(_) if turn.m.lane.stage == Stage::Validate => {
+            verdict::red(turn, failed, judged.escalated);
+        }
+        CheckFor::Completion(_) => advance(turn),
+    }
+}
+
+/// The gates after a role have been judged.
+fn completed(turn: &mut Turn) {
+    match turn.m.lane.stage {
+        Stage::Validate => verdict::settled(turn),
+        Stage::Define | Stage::Plan | Stage::Code | Stage::Ship => advance(turn),
+    }
 }
 
 /// A check that is missing from the results was not passed.
@@ -93,12 +155,12 @@ fn same_checks(turn: &Turn, results: &[CheckResult]) -> Result<(), Refusal> {
     Err(Refusal::OtherChecks(names.join(", ")))
 }
 
-fn not_run(turn: &mut Turn) {
+fn not_run(turn: &mut Turn, purpose: CheckFor) {
     if turn.m.stopping.is_some() {
         return park(
             turn,
             ParkCause::Stopped,
-            ParkedAt::Work(Pending(Next::Checks)),
+            ParkedAt::Work(Pending(Next::Checks(purpose))),
         );
     }
     turn.because(Rule::CheckNotRun);
@@ -106,7 +168,7 @@ fn not_run(turn: &mut Turn) {
     let exhausted: Vec<Reason> = exhausted_by_faults(turn).collect();
     if !exhausted.is_empty() {
         let reasons = exhausted.into_iter().chain([Reason::CheckNotRun]).collect();
-        return flow::gate(turn, reasons, Next::Checks);
+        return flow::gate(turn, reasons, Next::Checks(purpose));
     }
     let until = fault_wait(
         turn.meter().used(Account::Infra),
@@ -119,53 +181,6 @@ fn not_run(turn: &mut Turn) {
             until,
             cause: WaitCause::CheckBackoff,
         },
-        Next::Checks,
+        Next::Checks(purpose),
     );
-}
-
-/// The tree may land, if the mode does not want a person to ratify it.
-fn clean(turn: &mut Turn) {
-    turn.m.lane.cleared = Some(turn.m.lane.head.tree);
-    judge(turn, Verdict::Clean);
-}
-
-fn repairs_needed(turn: &mut Turn, failed: Vec<CheckResult>) {
-    let head = &turn.m.lane.head;
-    let now = Measured {
-        commits: head.commits,
-        tree: Some(head.tree),
-    };
-    let (baseline, progress) = turn.m.lane.baseline.judge(now);
-    turn.m.lane.baseline = baseline;
-    turn.because(match progress {
-        Progress::Made => Rule::ChecksRedWithProgress,
-        Progress::None => Rule::ChecksRedWithoutProgress,
-    });
-    turn.settle(&Settlement::RepairsNeeded(progress));
-    turn.m.lane.cleared = None;
-    brief(turn, Brief::RedChecks(failed));
-    judge(turn, Verdict::RepairsNeeded);
-}
-
-fn judge(turn: &mut Turn, verdict: Verdict) {
-    match mode::after_validate(turn.m.mode, verdict, turn.meter()) {
-        mode::Next::Advance => proceed(turn, Next::Land),
-        mode::Next::LoopBack => {
-            turn.because(Rule::LoopedBack);
-            enter(turn, Stage::Code);
-        }
-        mode::Next::Gate(reasons) => {
-            let reasons = reasons.iter().map(Reason::Policy).collect();
-            let digest = Some(turn.m.lane.head.tree);
-            ask(
-                turn,
-                Question {
-                    reasons,
-                    digest,
-                    verdict: Some(verdict),
-                    then: Next::Land,
-                },
-            );
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use backstop_vocab::{CommitId, Digest, EffectId, Phase, Timestamp};
 use serde::Serialize;
 
-use crate::{Gate, Launch, Order, ShipBy};
+use crate::{Gate, Launch, Order, Role, ShipBy};
 
 /// A request, to be answered by exactly one fact.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
@@ -40,6 +40,18 @@ impl Effect {
     }
 }
 
+/// What checks are run for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckFor {
+    /// A Validate visit.
+    Visit,
+    /// A verify gate before this role.
+    Start(Role),
+    /// A verify gate after this role.
+    Completion(Role),
+}
+
 /// Checks to run on one commit of one lane.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct CheckRun {
@@ -49,6 +61,8 @@ pub struct CheckRun {
     pub commit: CommitId,
     /// Its tree: what the result speaks of.
     pub tree: Digest,
+    /// What for.
+    pub purpose: CheckFor,
 }
 
 /// Why a mission waits.

@@ -3,8 +3,10 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use backstop_gates::{NoVerdict, Verdict};
 use backstop_mode::Account;
 use backstop_outcome::{Artifact, Measurement, Status, TouchedPath};
+use backstop_review::{Findings, RouteReceipt};
 use backstop_vocab::{CommitId, Digest, EffectId, GateId, Note, Signature, Text, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -211,6 +213,8 @@ pub enum ArtifactSeen {
         digest: Digest,
         /// What it is.
         form: Artifact,
+        /// Its beginning.
+        head: Text<4096>,
     },
 }
 
@@ -220,9 +224,24 @@ impl ArtifactSeen {
         match self {
             Self::Unmeasured => Measurement::Unmeasured,
             Self::Blank => Measurement::Found(Artifact::Missing),
-            Self::Kept { digest: _, form } => Measurement::Found(*form),
+            Self::Kept { form, .. } => Measurement::Found(*form),
         }
     }
+}
+
+/// What a role that judges said, read strictly.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ruling {
+    /// Its verdict, and what it finds open.
+    Verdict {
+        /// The verdict.
+        verdict: Verdict,
+        /// What is open.
+        findings: Findings,
+    },
+    /// There is no verdict in it.
+    None(NoVerdict),
 }
 
 /// An attempt is over.
@@ -237,10 +256,14 @@ pub struct AttemptEnded {
     pub usage: Usage,
     /// Its session, where it named one.
     pub session: Option<SessionId>,
-    /// The lane's head after it, uncommitted work included; none when it could not be read.
+    /// The head of the lane's branch after it, an implementer's uncommitted work included; none when it could not be read.
     pub head: Option<Head>,
     /// What it left to read.
     pub artifact: ArtifactSeen,
+    /// What it ruled, of a role that judges; none when that could not be read.
+    pub ruling: Option<Ruling>,
+    /// Who it was, as far as the agent reports it.
+    pub route: RouteReceipt,
     /// Protected paths that it changed.
     pub protected: Vec<TouchedPath>,
     /// Its transcript, kept by the host under this digest.

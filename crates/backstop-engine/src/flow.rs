@@ -3,15 +3,16 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use backstop_gates::Admitted;
 use backstop_mode::{Account, Exhausted, Meter, Paid, Settlement, Verdict};
-use backstop_vocab::{Digest, Stage};
+use backstop_vocab::{Digest, GateId, Stage};
 
 use crate::gate::Funds;
 use crate::launch::Order;
 use crate::mission::{Next, ParkCause, ParkedAt, Pending, Position};
 use crate::turn::Turn;
-use crate::{Allowance, Brief, Effect, Gate, Launch, Reason, Role, Rule, Wait};
-use crate::{checks, preflight, ship};
+use crate::{Allowance, Brief, CheckFor, Effect, Gate, Launch, Reason, Report, Role, Rule, Wait};
+use crate::{checks, handing, held, preflight, ship, verdict};
 
 /// The accounts without which no agent is launched, besides the one that pays for the launch.
 const EFFORT: [Account; 4] = [
@@ -33,7 +34,9 @@ pub(crate) fn proceed(turn: &mut Turn, next: Next) {
         Next::Resume(account) => attempt(turn, |meter| {
             meter.resume(account).map(|paid| (meter.clone(), paid))
         }),
-        Next::Checks => checks::begin(turn),
+        Next::Turn(role) => take_turn(turn, role),
+        Next::Visit => begin_visit(turn, turn.m.lane.stage),
+        Next::Checks(purpose) => checks::begin(turn, purpose),
         Next::Land => ship::land(turn),
         Next::Merge(merge) => turn.work(Effect::MergeBase(merge)),
         Next::Wait(wait, then) => begin_wait(turn, wait, *then),
@@ -57,18 +60,31 @@ pub(crate) fn begin_visit(turn: &mut Turn, stage: Stage) {
     turn.m.lane.enter(stage);
     turn.because(Rule::Entered(stage));
     match stage {
-        Stage::Validate => proceed(turn, Next::Checks),
-        Stage::Ship => proceed(turn, Next::ShipGate),
-        Stage::Define | Stage::Plan | Stage::Code => work(turn, stage),
+        Stage::Validate => verdict::begin(turn),
+        Stage::Code => {
+            held::renew(turn);
+            work(turn, stage);
+        }
+        Stage::Define | Stage::Plan => work(turn, stage),
+        Stage::Ship => match turn.m.charter.fields().roles.first_at(stage) {
+            Some(role) => proceed(turn, Next::Turn(role)),
+            None => proceed(turn, Next::ShipGate),
+        },
     }
 }
 
 fn work(turn: &mut Turn, stage: Stage) {
-    if turn.m.charter.fields().roles.at(stage).is_some() {
-        return proceed(turn, Next::Attempt);
+    if let Some(role) = turn.m.charter.fields().roles.first_at(stage) {
+        return proceed(turn, Next::Turn(role));
     }
     turn.because(Rule::PassedThrough(stage));
     advance(turn);
+}
+
+fn take_turn(turn: &mut Turn, role: Role) {
+    turn.m.lane.turn(Some(role));
+    turn.because(Rule::TurnOf(role));
+    proceed(turn, Next::Attempt);
 }
 
 /// Goes to the stage after the present one.
@@ -80,22 +96,45 @@ pub(crate) fn advance(turn: &mut Turn) {
     }
 }
 
-/// Launches the present stage's role, if `pay` gives a proof and no effort account is exhausted.
+/// Launches the role whose turn it is, if `pay` gives a proof, no gate holds it and no effort account is exhausted.
 fn attempt(turn: &mut Turn, pay: impl FnOnce(&Meter) -> Result<(Meter, Paid), Exhausted>) {
-    let mut refused: Vec<Account> = exhausted(turn, &EFFORT).collect();
-    match pay(turn.meter()) {
-        Ok((meter, paid)) if refused.is_empty() => {
-            turn.m.meter = meter;
-            return launch(turn, paid);
-        }
-        Ok(_) => {}
-        Err(Exhausted { account, .. }) => refused.push(account),
+    let Some(role) = turn.m.lane.role else {
+        return advance(turn);
+    };
+    if held::awaits_checks(&turn.m.lane, role) {
+        return proceed(turn, Next::Checks(CheckFor::Start(role)));
     }
-    for account in &refused {
+    let admitted = turn
+        .m
+        .lane
+        .board
+        .admit(&role.id(), &held::at_entry(&turn.m.lane));
+    let mut spent: Vec<Account> = exhausted(turn, &EFFORT).collect();
+    match (pay(turn.meter()), admitted) {
+        (Ok((meter, paid)), Ok(admitted)) if spent.is_empty() => {
+            turn.m.meter = meter;
+            launch(turn, role, paid, admitted);
+        }
+        (paid, admitted) => {
+            spent.extend(paid.err().map(|exhausted| exhausted.account));
+            refuse(turn, role, &spent, admitted.is_err());
+        }
+    }
+}
+
+fn refuse(turn: &mut Turn, role: Role, spent: &[Account], held: bool) {
+    for account in spent {
         turn.because(Rule::Exhausted(*account));
     }
-    let reasons = refused.into_iter().map(Reason::Exhausted).collect();
-    gate(turn, reasons, Next::Attempt);
+    match spent {
+        [] => held::ask(turn, Next::Attempt),
+        _ if role == Role::ReleaseLead => ship::without_notes(turn),
+        _ => {
+            let reasons = spent.iter().copied().map(Reason::Exhausted);
+            let reasons = reasons.chain(held.then_some(Reason::Held)).collect();
+            gate(turn, reasons, Next::Attempt);
+        }
+    }
 }
 
 /// Those of the accounts that have nothing left.
@@ -104,12 +143,20 @@ pub(crate) fn exhausted(turn: &Turn, accounts: &[Account]) -> impl Iterator<Item
     spent.filter(|account| turn.meter().exhausted(*account))
 }
 
-fn launch(turn: &mut Turn, paid: Paid) {
-    let Some((role, agent)) = turn.m.charter.fields().roles.at(turn.m.lane.stage) else {
+fn launch(turn: &mut Turn, role: Role, paid: Paid, admitted: Admitted) {
+    let Some(agent) = turn.m.charter.fields().roles.of(role).cloned() else {
         return advance(turn);
     };
-    let (agent, allowance) = (agent.clone(), allowance(turn));
     let attempt = turn.m.lane.begin_attempt();
+    let Ok(board) = turn.m.lane.board.started(&admitted, attempt) else {
+        return held::ask(turn, Next::Attempt);
+    };
+    turn.m.lane.board = board;
+    let (handoffs, allowance) = (handing::reserve(turn, role), allowance(turn));
+    let report = |lane: &crate::Landed| {
+        let (phase, digest) = (lane.phase, lane.report?);
+        Some(Report { phase, digest })
+    };
     let lane = &turn.m.lane;
     let order = Order {
         role,
@@ -122,9 +169,11 @@ fn launch(turn: &mut Turn, paid: Paid) {
         start: lane.head.commit.clone(),
         session: lane.session.clone(),
         briefs: lane.briefs.clone(),
+        handoffs,
+        reports: turn.m.landed.iter().filter_map(report).collect(),
         allowance,
     };
-    turn.work(Effect::Launch(Launch::new(paid, order)));
+    turn.work(Effect::Launch(Launch::new(paid, admitted, order)));
 }
 
 fn allowance(turn: &Turn) -> Allowance {
@@ -144,19 +193,12 @@ pub(crate) fn brief(turn: &mut Turn, brief: Brief) {
     briefs.push(brief);
 }
 
-/// Hands a role's artifact to the roles after it.
-pub(crate) fn hand_on(turn: &mut Turn, from: Role, digest: Digest) {
-    let briefs = &mut turn.m.lane.briefs;
-    briefs.retain(|other| !matches!(other, Brief::Artifact { from: role, .. } if *role == from));
-    briefs.push(Brief::Artifact { from, digest });
-}
-
 /// Forgets what only one visit had to be told.
 pub(crate) fn forget(turn: &mut Turn) {
     turn.m.lane.briefs.retain(|brief| match brief {
-        Brief::Artifact { .. } | Brief::RedBase(_) => true,
+        Brief::RedBase(_) => true,
         Brief::RedChecks(_)
-        | Brief::Note { .. }
+        | Brief::AskedAgain(_)
         | Brief::TakenUp(_)
         | Brief::Decide
         | Brief::Conflict(_) => false,
@@ -176,9 +218,14 @@ fn begin_wait(turn: &mut Turn, wait: Wait, then: Next) {
 
 /// Opens a gate without a digest.
 ///
-/// Where a launch is next, what would refuse it is a reason too: one gate then asks for everything at once.
+/// Where a launch is next, what would refuse it is a reason too: one gate then asks for everything at once. At Validate a
+/// person who goes on has the whole visit done again.
 pub(crate) fn gate(turn: &mut Turn, mut reasons: Vec<Reason>, then: Next) {
-    if then == Next::Attempt {
+    let then = match then {
+        Next::Attempt if turn.m.lane.stage == Stage::Validate => Next::Visit,
+        other => other,
+    };
+    if matches!(then, Next::Attempt | Next::Visit) {
         let spent = exhausted(turn, &EFFORT).chain(exhausted(turn, &[Account::Attempts]));
         reasons.extend(spent.map(Reason::Exhausted));
     }
@@ -188,6 +235,7 @@ pub(crate) fn gate(turn: &mut Turn, mut reasons: Vec<Reason>, then: Next) {
             reasons,
             digest: None,
             verdict: None,
+            holder: None,
             then,
         },
     );
@@ -198,6 +246,7 @@ pub(crate) struct Question {
     pub(crate) reasons: Vec<Reason>,
     pub(crate) digest: Option<Digest>,
     pub(crate) verdict: Option<Verdict>,
+    pub(crate) holder: Option<GateId>,
     pub(crate) then: Next,
 }
 
@@ -207,6 +256,7 @@ pub(crate) fn ask(turn: &mut Turn, question: Question) {
         mut reasons,
         digest,
         verdict,
+        holder,
         then,
     } = question;
     reasons.sort_by_key(|reason| (reason.kind(), *reason));
@@ -224,6 +274,7 @@ pub(crate) fn ask(turn: &mut Turn, question: Question) {
         reasons,
         digest,
         verdict,
+        holder,
         offers: Vec::new(),
         opened_at: turn.m.now,
         expires_at: turn.m.now,

@@ -7,6 +7,7 @@ use core::str::FromStr;
 use alloc::string::String;
 use backstop_mode::{Account, Verdict};
 use backstop_outcome::StatusKind;
+use backstop_review::StopReason;
 use backstop_vocab::{Digest, GateId, NameError, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +23,10 @@ pub enum GateKind {
     Ceiling,
     /// The agent could not be run.
     Infra,
-    /// An attempt ended in a way that only a person can judge.
+    /// An attempt or a review ended in a way that only a person can judge.
     Review,
+    /// A gate between two roles holds the lane.
+    Held,
     /// Validate wants a person.
     Validate,
     /// The work is ready to be handed over.
@@ -34,11 +37,12 @@ pub enum GateKind {
 
 impl GateKind {
     /// All gates.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Preflight,
         Self::Ceiling,
         Self::Infra,
         Self::Review,
+        Self::Held,
         Self::Validate,
         Self::Ship,
         Self::ShipFailed,
@@ -52,6 +56,7 @@ impl GateKind {
             Self::Ceiling => "ceiling",
             Self::Infra => "infra",
             Self::Review => "review",
+            Self::Held => "held",
             Self::Validate => "validate",
             Self::Ship => "ship",
             Self::ShipFailed => "ship_failed",
@@ -68,6 +73,8 @@ impl GateKind {
             (Self::Infra | Self::Review, Funds::Left) => &[Retry, Abort],
             (Self::Ceiling, Funds::Left | Funds::Exhausted)
             | (Self::Infra | Self::Review, Funds::Exhausted) => &[Grant, Abort],
+            (Self::Held, Funds::Left) => &[Approve, Reject, Retry, Abort],
+            (Self::Held, Funds::Exhausted) => &[Approve, Reject, Grant, Abort],
             (Self::Validate, Funds::Left) => &[Approve, Reject, Retry, Abort],
             (Self::Validate, Funds::Exhausted) => &[Approve, Reject, Retry, Grant, Abort],
             (Self::Ship | Self::ShipFailed, Funds::Left | Funds::Exhausted) => {
@@ -101,9 +108,10 @@ impl Funds {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verb {
-    /// Let it pass: a waiver at preflight, a ratification or an override at Validate, the shipment at Ship.
+    /// Let it pass: a waiver at preflight, the holding gate at held, a ratification or an override at Validate, the
+    /// shipment at Ship.
     Approve,
-    /// Send it back to Code with a note.
+    /// Send it back to Code with a note; at held, fail the holding gate.
     Reject,
     /// Try the same again.
     Retry,
@@ -159,6 +167,45 @@ pub(crate) fn list(verbs: &[Verb]) -> String {
         .join(", ")
 }
 
+/// Why a review loop stopped, without what it carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewStop {
+    /// Its bounds are used up.
+    Ceilings,
+    /// The tree is another one than the pinned one, and no repair explains it.
+    StaleInput,
+    /// A review establishes nothing.
+    Inconclusive,
+    /// Repairs go nowhere.
+    Stalled,
+    /// A person declined a clean verdict.
+    Declined,
+}
+
+impl ReviewStop {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Ceilings,
+        Self::StaleInput,
+        Self::Inconclusive,
+        Self::Stalled,
+        Self::Declined,
+    ];
+}
+
+impl From<&StopReason> for ReviewStop {
+    fn from(reason: &StopReason) -> Self {
+        match reason {
+            StopReason::Ceilings { .. } => Self::Ceilings,
+            StopReason::StaleInput { .. } => Self::StaleInput,
+            StopReason::Inconclusive(_) => Self::Inconclusive,
+            StopReason::Stalled { .. } => Self::Stalled,
+            StopReason::Declined { .. } => Self::Declined,
+        }
+    }
+}
+
 /// Why a gate opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -169,6 +216,10 @@ pub enum Reason {
     Exhausted(Account),
     /// How the attempt ended.
     Ended(StatusKind),
+    /// The review loop stopped.
+    Reviewed(ReviewStop),
+    /// A gate between two roles holds the lane.
+    Held,
     /// A provider's limit lifts later than a mission waits.
     LimitTooFar,
     /// A host check could not be run.
@@ -191,6 +242,8 @@ impl Reason {
             Self::PreflightFailed => GateKind::Preflight,
             Self::Exhausted(account) => exhausted_kind(account),
             Self::Ended(status) => ended_kind(status),
+            Self::Reviewed(_) => GateKind::Review,
+            Self::Held => GateKind::Held,
             Self::LimitTooFar | Self::CheckNotRun | Self::LandFailed => GateKind::Infra,
             Self::Policy(backstop_mode::Reason::ShipAlways) => GateKind::Ship,
             Self::Policy(
@@ -248,6 +301,8 @@ pub struct Gate {
     pub digest: Option<Digest>,
     /// What Validate found, at its gate.
     pub verdict: Option<Verdict>,
+    /// The gate between roles that an answer is about, at held.
+    pub holder: Option<GateId>,
     /// The answers it offers.
     pub offers: Vec<Verb>,
     /// Since when.
@@ -272,6 +327,8 @@ impl Gate {
             Reason::Policy(backstop_mode::Reason::PhaseCeiling) => Some(Account::PhaseFailures),
             Reason::PreflightFailed
             | Reason::Ended(_)
+            | Reason::Reviewed(_)
+            | Reason::Held
             | Reason::LimitTooFar
             | Reason::CheckNotRun
             | Reason::LandFailed

@@ -2,9 +2,10 @@
 
 use alloc::vec::Vec;
 
+use backstop_gates::{Admitted, Handoff, NoVerdict};
 use backstop_mode::Paid;
 use backstop_outcome::StatusKind;
-use backstop_vocab::{Attempt, CommitId, Digest, Note, Phase, Signature, Stage, Text, Visit};
+use backstop_vocab::{Attempt, CommitId, Digest, Phase, Stage, Text, Visit};
 use serde::Serialize;
 
 use crate::{AgentSpec, CheckResult, Role, SessionId};
@@ -13,30 +14,27 @@ use crate::{AgentSpec, CheckResult, Role, SessionId};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Brief {
-    /// What an earlier role found or planned, kept under this digest.
-    Artifact {
-        /// Who left it.
-        from: Role,
-        /// Its content.
-        digest: Digest,
-    },
     /// The host checks were red before any work.
     RedBase(Vec<CheckResult>),
     /// The host checks are red on the work.
     RedChecks(Vec<CheckResult>),
-    /// A person's words.
-    Note {
-        /// Who.
-        by: Signature,
-        /// What they wrote.
-        note: Note,
-    },
     /// The attempt before this one was cut off and is taken up again.
     TakenUp(StatusKind),
     /// It asked, and the standing answer is: decide, and record the assumption.
     Decide,
     /// The moved base contradicts the work.
     Conflict(Text<2048>),
+    /// It judged, and its answer has no verdict.
+    AskedAgain(NoVerdict),
+}
+
+/// What the implementer of an earlier phase left to read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct Report {
+    /// The phase.
+    pub phase: Phase,
+    /// Its content.
+    pub digest: Digest,
 }
 
 /// What an attempt may still spend, of each effort account.
@@ -75,19 +73,23 @@ pub struct Order {
     pub session: Option<SessionId>,
     /// What it must be told.
     pub briefs: Vec<Brief>,
+    /// What other roles and the operator hand on to it, newest first.
+    pub handoffs: Vec<Handoff>,
+    /// What earlier phases reported.
+    pub reports: Vec<Report>,
     /// What it may spend.
     pub allowance: Allowance,
 }
 
-/// A launch that was charged. There is no other way to build one than to hand in the proof of payment.
+/// A launch that was charged and let in. There is no other way to build one than to hand in both proofs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Launch {
-    // INVARIANT: built only by `new`, which consumes a `Paid`.
+    // INVARIANT: built only by `new`, which consumes a `Paid` and an `Admitted`.
     order: Order,
 }
 
 impl Launch {
-    pub(crate) fn new(_paid: Paid, order: Order) -> Self {
+    pub(crate) fn new(_paid: Paid, _admitted: Admitted, order: Order) -> Self {
         Self { order }
     }
 

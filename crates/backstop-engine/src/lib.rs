@@ -25,35 +25,38 @@ mod effect;
 mod fact;
 mod flow;
 mod gate;
+mod handing;
+mod held;
 mod lane;
 mod launch;
 mod mission;
 mod operator;
 mod preflight;
 mod refusal;
+mod role;
 mod rule;
 mod ship;
 mod turn;
+mod verdict;
 
-pub use charter::{
-    AgentSpec, Base, Charter, CharterDraft, CharterFault, Check, Checked, OnQuestion,
-};
-pub use charter::{GreenBase, Role, Roles, Settings, ShipBy};
-pub use effect::{CheckRun, Effect, Landing, Merge, Shipment, Wait, WaitCause};
+pub use charter::{Base, Charter, CharterDraft, CharterFault, Check, Checked, OnQuestion};
+pub use charter::{GreenBase, Settings, ShipBy};
+pub use effect::{CheckFor, CheckRun, Effect, Landing, Merge, Shipment, Wait, WaitCause};
 pub use fact::{
     Answer, ArtifactSeen, AttemptEnded, AttemptStarted, BaseMerged, CheckResult, CheckVerdict,
 };
 pub use fact::{
-    ChecksRan, Cost, Event, Fact, Head, MergeOutcome, Point, PointVerdict, PreflightRan,
+    ChecksRan, Cost, Event, Fact, Head, MergeOutcome, Point, PointVerdict, PreflightRan, Ruling,
 };
 pub use fact::{ProcessRef, SessionId, SessionOpened, ShipOutcome, Shipped, Usage};
-pub use gate::{Funds, Gate, GateKind, Reason, Verb};
-pub use lane::{Landed, Lane};
-pub use launch::{Allowance, Brief, Launch, Order};
+pub use gate::{Funds, Gate, GateKind, Reason, ReviewStop, Verb};
+pub use lane::{Landed, Lane, Passed};
+pub use launch::{Allowance, Brief, Launch, Order, Report};
 pub use mission::{
     Ended, Mission, ParkCause, ParkedAt, Pending, Position, ReplayError, Transition,
 };
 pub use refusal::Refusal;
+pub use role::{AgentSpec, Role, Roles};
 pub use rule::Rule;
 
 pub use {

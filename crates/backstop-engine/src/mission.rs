@@ -5,16 +5,18 @@ use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use backstop_gates::Holder;
 use backstop_mode::{Account, Meter, Mode};
 use backstop_plan::PhaseSpec;
-use backstop_vocab::{Digest, EffectId, GateId, Signature, Stage, Timestamp};
+use backstop_vocab::{Digest, EffectId, GateId, Phase, Signature, Stage, Timestamp};
 use serde::Serialize;
 
 use crate::turn::Turn;
 use crate::{
-    Base, Charter, Effect, Event, Fact, Gate, Head, Landed, Lane, Merge, Refusal, Rule, Verb, Wait,
+    Base, Charter, CheckFor, Effect, Event, Fact, Gate, Head, Landed, Lane, Merge, Refusal, Role,
+    Rule, Verb, Wait,
 };
-use crate::{answer, attempt, checks, operator, preflight, ship};
+use crate::{answer, attempt, checks, held, operator, preflight, ship};
 
 /// What is done when a wait ends, a gate lets go, or a parked mission goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
@@ -26,8 +28,12 @@ pub(crate) enum Next {
     Attempt,
     /// The same, but already charged as a fault or a wait.
     Resume(Account),
-    /// The host checks of the present visit.
-    Checks,
+    /// The turn of another role in the present visit, which begins with a new conversation.
+    Turn(Role),
+    /// A new visit of the present stage.
+    Visit,
+    /// The host checks.
+    Checks(CheckFor),
     /// Landing the cleared tree.
     Land,
     /// Merging a base that moved.
@@ -84,7 +90,9 @@ impl Pending {
             Next::Preflight
             | Next::Attempt
             | Next::Resume(_)
-            | Next::Checks
+            | Next::Turn(_)
+            | Next::Visit
+            | Next::Checks(_)
             | Next::Land
             | Next::Merge(_)
             | Next::AfterLanding
@@ -167,7 +175,7 @@ impl Mission {
             meter: Meter::new(fields.ceilings),
             now,
             assumed_cost: 0,
-            lane: Lane::new(backstop_vocab::Phase::FIRST, fields.from, head),
+            lane: held::lane(&charter, Phase::FIRST, head),
             base,
             landed: Vec::new(),
             position: Position::Busy(EffectId::default()),
@@ -335,6 +343,12 @@ impl Mission {
             | Position::Parked(_, ParkedAt::Work(_))
             | Position::Ended(_) => None,
         }
+    }
+
+    /// The gates that hold whoever would work next, or the landing where nobody would.
+    #[must_use]
+    pub fn holders(&self) -> Vec<Holder> {
+        held::holders(&self.lane)
     }
 
     /// Every answer so far: the gate, who, and what they chose.

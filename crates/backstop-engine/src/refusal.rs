@@ -104,6 +104,9 @@ pub enum Refusal {
         /// What it leaves out.
         lacking: Vec<Account>,
     },
+    /// The gate between roles does not take this.
+    #[error(transparent)]
+    Board(#[from] backstop_gates::Refusal),
     /// The grant cannot be made.
     #[error(transparent)]
     Grant(#[from] GrantRefused),

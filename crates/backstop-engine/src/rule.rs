@@ -3,7 +3,7 @@
 use backstop_mode::Account;
 use serde::Serialize;
 
-use crate::{Reason, Verb};
+use crate::{Reason, ReviewStop, Role, Verb};
 
 /// Why a mission moved as it did. No prose: the edge puts it into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -19,6 +19,22 @@ pub enum Rule {
     PassedThrough(backstop_vocab::Stage),
     /// What the outcome table says of how the attempt ended.
     Outcome(backstop_outcome::Rule),
+    /// It is this role's turn.
+    TurnOf(Role),
+    /// The answer has no verdict: the role is asked again.
+    AskedAgain,
+    /// A gate that retries sends its role back.
+    SentBack(Role),
+    /// The reviewer or the verifier passed the work.
+    VerdictPass(Role),
+    /// The reviewer or the verifier failed the work.
+    VerdictFail(Role),
+    /// The review loop stopped.
+    ReviewStopped(ReviewStop),
+    /// The lane enters Code again: what was judged of it before no longer counts.
+    NewGeneration,
+    /// The release lead left no notes; the ship gate opens all the same.
+    NoReleaseNotes,
     /// The host's evidence outranks the agent's claim.
     EvidenceOutranksClaim,
     /// The standing answer to a question.
@@ -35,6 +51,10 @@ pub enum Rule {
     ChecksRedWithoutProgress,
     /// A check failed, with progress since the last failure.
     ChecksRedWithProgress,
+    /// A reviewer or verifier failed the work, without progress since the last failure.
+    ReviewFailedWithoutProgress,
+    /// A reviewer or verifier failed the work, with progress since the last failure.
+    ReviewFailedWithProgress,
     /// A check could not run.
     CheckNotRun,
     /// Validate sends the lane back to Code.

@@ -3,20 +3,27 @@
 use alloc::vec::Vec;
 
 use backstop_mode::Settlement;
+use backstop_outcome::StatusKind;
 use backstop_vocab::{Digest, EffectId, Operator, Stage};
 
 use crate::attempt::exhausted_by_faults;
-use crate::fact::{BaseMerged, Head, MergeOutcome, ShipOutcome, Shipped};
+use crate::fact::{
+    ArtifactSeen, AttemptEnded, BaseMerged, Head, MergeOutcome, ShipOutcome, Shipped,
+};
 use crate::flow::{self, Question, ask, begin_visit, brief, forget, proceed};
 use crate::mission::{Ended, Next, Position};
 use crate::turn::Turn;
-use crate::{Brief, Effect, Landed, Landing, Lane, Merge, Reason, Refusal, Rule, Shipment};
+use crate::{Brief, Effect, Landed, Landing, Merge, Reason, Refusal, Role, Rule, Shipment, held};
 
 /// Puts the lane on the mission branch. A tree that nobody cleared does not get here: it is judged again.
 pub(crate) fn land(turn: &mut Turn) {
+    turn.m.lane.turn(None);
     let lane = &turn.m.lane;
     if lane.cleared != Some(lane.head.tree) {
         return begin_visit(turn, Stage::Validate);
+    }
+    if lane.board.settle(&lane.judged()).is_err() {
+        return held::ask(turn, Next::Land);
     }
     let landing = Landing {
         phase: lane.phase,
@@ -44,10 +51,12 @@ pub(crate) fn landed(turn: &mut Turn, effect: EffectId, tree: Digest) -> Result<
         tree,
     } = landing;
     turn.m.landed.retain(|other| other.phase != phase);
+    let report = turn.m.lane.artifacts.get(&Role::Implementer).copied();
     turn.m.landed.push(Landed {
         phase,
         commit,
         tree,
+        report,
     });
     proceed(turn, Next::AfterLanding);
     Ok(())
@@ -76,7 +85,7 @@ pub(crate) fn after_landing(turn: &mut Turn) {
             ..turn.m.lane.head.clone()
         };
         let from = turn.m.charter.fields().from;
-        turn.m.lane = Lane::new(phase, from, start);
+        turn.m.lane = held::lane(&turn.m.charter, phase, start);
         turn.settle(&Settlement::LaneOpened);
         turn.because(Rule::LaneOpened);
         return begin_visit(turn, from);
@@ -86,6 +95,39 @@ pub(crate) fn after_landing(turn: &mut Turn) {
         to: Stage::Ship,
     });
     begin_visit(turn, Stage::Ship);
+}
+
+/// The release lead's attempt is over: however it ended, the ship gate opens, and its faults are the last lane's.
+pub(crate) fn noted(turn: &mut Turn, ended: &AttemptEnded, kind: StatusKind) {
+    turn.settle(match kind {
+        StatusKind::RateLimited => &Settlement::QuotaWaited,
+        StatusKind::Ambiguous
+        | StatusKind::Interrupted
+        | StatusKind::ResourceKilled
+        | StatusKind::AgentUnavailable => &Settlement::Faulted,
+        StatusKind::Success
+        | StatusKind::Failed
+        | StatusKind::Unknown
+        | StatusKind::IdleTimeout
+        | StatusKind::OverBudget
+        | StatusKind::Asked
+        | StatusKind::Cancelled => &Settlement::AttemptEndedWithoutFault,
+    });
+    match (kind, &ended.artifact) {
+        (StatusKind::Success, ArtifactSeen::Kept { digest, .. }) => {
+            turn.m.lane.artifacts.insert(Role::ReleaseLead, *digest);
+            turn.m.lane.turn(None);
+            proceed(turn, Next::ShipGate);
+        }
+        _ => without_notes(turn),
+    }
+}
+
+/// The ship gate opens without release notes.
+pub(crate) fn without_notes(turn: &mut Turn) {
+    turn.because(Rule::NoReleaseNotes);
+    turn.m.lane.turn(None);
+    proceed(turn, Next::ShipGate);
 }
 
 /// Asks for an approval of exactly the tree on the mission branch.
@@ -102,6 +144,7 @@ fn ask_for(turn: &mut Turn, reason: Reason) {
             reasons,
             digest,
             verdict: None,
+            holder: None,
             then: Next::ShipGate,
         },
     );

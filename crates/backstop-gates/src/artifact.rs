@@ -22,6 +22,12 @@ pub struct KindError {
 pub struct ArtifactKind(HandoffId);
 
 impl ArtifactKind {
+    /// The kind that comes nearest to `text`: what it cannot hold is left out, and what is too long is cut.
+    #[must_use]
+    pub fn clip(text: &str) -> Self {
+        Self(HandoffId::clip(text))
+    }
+
     /// The kind as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -306,6 +306,12 @@ impl Handoffs {
         }
     }
 
+    /// The lane.
+    #[must_use]
+    pub const fn lane(&self) -> &LaneId {
+        &self.lane
+    }
+
     /// Adds a handoff that no gate stands before, such as findings for a repair or an operator's note.
     ///
     /// # Errors

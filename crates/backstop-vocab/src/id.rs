@@ -66,6 +66,15 @@ fn parse(what: &'static str, text: &str) -> Result<String, IdError> {
     }
 }
 
+fn clip(what: &str, text: &str) -> String {
+    let allowed = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let kept: String = text.chars().filter(allowed).take(LONGEST).collect();
+    if kept.is_empty() {
+        return what.to_owned();
+    }
+    kept.to_ascii_lowercase()
+}
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
         $(#[$doc])*
@@ -75,6 +84,12 @@ macro_rules! id {
         pub struct $name(String);
 
         impl $name {
+            /// The id that comes nearest to `text`: what an id cannot hold is left out, and what is too long is cut.
+            #[must_use]
+            pub fn clip(text: &str) -> Self {
+                Self(clip($what, text))
+            }
+
             /// The id as text.
             #[must_use]
             pub fn as_str(&self) -> &str {
@@ -136,25 +151,19 @@ id!(
     "handoff"
 );
 
-impl MissionId {
-    /// The id that comes nearest to `text`: what an id cannot hold is left out, and what is too long is cut.
-    #[must_use]
-    pub fn clip(text: &str) -> Self {
-        let allowed = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        let kept: String = text.chars().filter(allowed).take(LONGEST).collect();
-        Self(if kept.is_empty() {
-            "mission".to_owned()
-        } else {
-            kept.to_ascii_lowercase()
-        })
-    }
-}
-
 impl GateId {
     /// The id of the `number`th gate of a mission: `g1`, `g2`, …
     #[must_use]
     pub fn numbered(number: u32) -> Self {
         Self(alloc::format!("g{number}"))
+    }
+}
+
+impl HandoffId {
+    /// The id of the `number`th handoff of a lane: `h1`, `h2`, …
+    #[must_use]
+    pub fn numbered(number: usize) -> Self {
+        Self(alloc::format!("h{number}"))
     }
 }
 
