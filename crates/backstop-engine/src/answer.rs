@@ -24,7 +24,7 @@ pub(crate) fn answered(turn: &mut Turn, answer: &Answer) -> Result<(), Refusal> 
         Verb::Approve => approve(turn, &gate, &operator, answer),
         Verb::Reject => reject(turn, &gate, &operator, answer),
         Verb::Retry => retry(turn, gate, &operator),
-        Verb::Grant => grant(turn, gate, &operator, answer),
+        Verb::Grant => grant(turn, gate, answer),
         Verb::Abort => {
             turn.m.position = Position::Ended(Ended::Aborted);
             Ok(())
@@ -184,7 +184,7 @@ fn retry(turn: &mut Turn, gate: Gate, operator: &Operator) -> Result<(), Refusal
     Ok(())
 }
 
-fn grant(turn: &mut Turn, gate: Gate, operator: &Operator, answer: &Answer) -> Result<(), Refusal> {
+fn grant(turn: &mut Turn, gate: Gate, answer: &Answer) -> Result<(), Refusal> {
     let accounts: Vec<_> = if answer.accounts.is_empty() {
         gate.exhausted()
             .filter(|account| turn.meter().exhausted(*account))
@@ -203,9 +203,9 @@ fn grant(turn: &mut Turn, gate: Gate, operator: &Operator, answer: &Answer) -> R
     }
     turn.m.meter = turn.meter().grant(&accounts)?;
     match gate.kind {
-        GateKind::Held => return held::retry(turn, &gate, operator),
         GateKind::Validate => enter(turn, Stage::Code),
-        GateKind::Preflight
+        GateKind::Held
+        | GateKind::Preflight
         | GateKind::Ceiling
         | GateKind::Infra
         | GateKind::Review

@@ -222,7 +222,11 @@ fn begin_wait(turn: &mut Turn, wait: Wait, then: Next) {
 /// person who goes on has the whole visit done again.
 pub(crate) fn gate(turn: &mut Turn, mut reasons: Vec<Reason>, then: Next) {
     let then = match then {
-        Next::Attempt if turn.m.lane.stage == Stage::Validate => Next::Visit,
+        Next::Attempt if turn.m.lane.stage == Stage::Validate => {
+            turn.m.lane.turn(None);
+            turn.m.lane.passed = None;
+            Next::Visit
+        }
         other => other,
     };
     if matches!(then, Next::Attempt | Next::Visit) {

@@ -73,9 +73,10 @@ impl GateKind {
             (Self::Infra | Self::Review, Funds::Left) => &[Retry, Abort],
             (Self::Ceiling, Funds::Left | Funds::Exhausted)
             | (Self::Infra | Self::Review, Funds::Exhausted) => &[Grant, Abort],
-            (Self::Held, Funds::Left) => &[Approve, Reject, Retry, Abort],
-            (Self::Held, Funds::Exhausted) => &[Approve, Reject, Grant, Abort],
-            (Self::Validate, Funds::Left) => &[Approve, Reject, Retry, Abort],
+            // An exhausted account is a reason of its own, whose gate comes first.
+            (Self::Held, Funds::Left | Funds::Exhausted) | (Self::Validate, Funds::Left) => {
+                &[Approve, Reject, Retry, Abort]
+            }
             (Self::Validate, Funds::Exhausted) => &[Approve, Reject, Retry, Grant, Abort],
             (Self::Ship | Self::ShipFailed, Funds::Left | Funds::Exhausted) => {
                 &[Approve, Reject, Abort]

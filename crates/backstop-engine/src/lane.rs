@@ -65,7 +65,7 @@ pub struct Lane {
     /// The last attempt of each role that ended in success.
     pub(crate) completed: BTreeMap<Role, Attempt>,
     /// How often the role was asked again for its verdict.
-    pub(crate) asked_again: u32,
+    pub asked_again: u32,
     /// Tool calls that the open review slot used.
     pub(crate) slot_calls: u64,
     /// The tree that may land: judged clean, or overridden by an operator.

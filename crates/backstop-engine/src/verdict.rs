@@ -469,8 +469,7 @@ pub(crate) fn ratify(turn: &mut Turn, operator: &Operator, answer: &Answer, deci
         note: answer.note.clone().unwrap_or_default(),
         at: clock(turn),
     };
-    let review = turn.m.lane.review.take();
-    turn.m.lane.review = match review {
+    let review = match turn.m.lane.review.take() {
         Some(Loop::Parked(parked)) => Some(
             parked
                 .ratify(operator, given)
@@ -478,4 +477,8 @@ pub(crate) fn ratify(turn: &mut Turn, operator: &Operator, answer: &Answer, deci
         ),
         other => other,
     };
+    if let Some(Loop::Stopped(stopped)) = &review {
+        turn.because(Rule::ReviewStopped(stopped.reason().into()));
+    }
+    turn.m.lane.review = review;
 }

@@ -158,6 +158,12 @@ impl Board {
             .map_or(&State::Pending, |entry| &entry.state)
     }
 
+    /// How often a gate sent its role back in this generation.
+    #[must_use]
+    pub fn retries(&self, gate: &GateId) -> u32 {
+        self.gates.get(gate).map_or(0, |entry| entry.retries)
+    }
+
     /// An attempt of the admitted role starts: what it completed before is judged again.
     ///
     /// # Errors

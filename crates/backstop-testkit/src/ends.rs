@@ -1,10 +1,13 @@
 //! Every way in which an attempt can end, as the host would tell it. One of each kind, not one of each value.
 
+use backstop_engine::gates::{NoVerdict, Verdict};
 use backstop_engine::mode::Account;
 use backstop_engine::outcome::{Artifact, FailCause, Interruption, Status, UnavailableCause};
-use backstop_engine::vocab::{Digest, EffectId, Span, Stage};
-use backstop_engine::{ArtifactSeen, AttemptEnded, Cost, Head, Lane, Mission, Usage};
+use backstop_engine::review::{EffectiveReasoning, Finding, Findings, RouteReceipt, RoutedBy};
+use backstop_engine::vocab::{Digest, EffectId, Span, Stage, Text};
+use backstop_engine::{ArtifactSeen, AttemptEnded, Cost, Head, Lane, Mission, Ruling, Usage};
 
+use crate::moves::Palette;
 use crate::world::{commit, fresh, short, tree, unspent};
 
 /// An attempt that ended so, changed nothing, left numbers to read and used nothing.
@@ -17,6 +20,8 @@ pub fn ended(mission: &Mission, effect: EffectId, status: Status) -> AttemptEnde
         session: None,
         head: Some(mission.lane().head.clone()),
         artifact: kept(Artifact::Numbers),
+        ruling: Some(pass()),
+        route: route(&format!("session-{effect}")),
         protected: Vec::new(),
         transcript: None,
         words: short(""),
@@ -27,15 +32,67 @@ fn kept(form: Artifact) -> ArtifactSeen {
     ArtifactSeen::Kept {
         digest: Digest::of(b"artifact"),
         form,
+        head: short("what was found"),
     }
 }
 
-/// All ends of the launch `effect`; `spends` names the effort accounts that one of them uses up.
+/// A complete receipt of this session.
 #[must_use]
-pub fn ends(mission: &Mission, effect: EffectId, spends: &[Account]) -> Vec<AttemptEnded> {
+pub fn route(session: &str) -> RouteReceipt {
+    RouteReceipt {
+        role: None,
+        provider: Some(short("provider")),
+        model: Some(short("model")),
+        requested_reasoning: Some(short("default")),
+        effective_reasoning: Some(EffectiveReasoning::Unreported),
+        routed_by: Some(RoutedBy::SessionDefault),
+        session: Some(short(session)),
+    }
+}
+
+/// A verdict that the work is good, and nothing is open.
+#[must_use]
+pub fn pass() -> Ruling {
+    Ruling::Verdict {
+        verdict: Verdict::Pass,
+        findings: Findings::default(),
+    }
+}
+
+/// A verdict that the work is not good, and this is open.
+#[must_use]
+pub fn fails(finding: &str) -> Ruling {
+    Ruling::Verdict {
+        verdict: Verdict::Fail {
+            reason: Text::default(),
+        },
+        findings: Findings::clip(Finding::clip(finding)),
+    }
+}
+
+/// Everything that a role that judges can say.
+fn rulings() -> [Option<Ruling>; 5] {
+    let open = Ruling::Verdict {
+        verdict: Verdict::Pass,
+        findings: Findings::clip(Finding::clip("and yet")),
+    };
+    [
+        Some(fails("a fault")),
+        Some(fails("")),
+        Some(open),
+        Some(Ruling::None(NoVerdict::Blank)),
+        None,
+    ]
+}
+
+/// All ends of the launch `effect` that the palette allows.
+#[must_use]
+pub fn ends(mission: &Mission, effect: EffectId, palette: &Palette) -> Vec<AttemptEnded> {
     let plain = |status| ended(mission, effect, status);
     let mut all = successes(mission, effect);
-    for status in troubles(mission) {
+    let troubles = troubles(mission).into_iter();
+    let some = if palette.calm { 1 } else { usize::MAX };
+    for status in troubles.take(some) {
         let moved = AttemptEnded {
             head: Some(fresh(effect)),
             session: Some(short("session")),
@@ -43,7 +100,7 @@ pub fn ends(mission: &Mission, effect: EffectId, spends: &[Account]) -> Vec<Atte
         };
         all.extend([plain(status), moved]);
     }
-    for account in spends {
+    for account in &palette.spends {
         let usage = usage(mission, *account);
         let overspent = [
             Status::OverBudget { account: *account },
@@ -86,6 +143,9 @@ fn usage(mission: &Mission, account: Account) -> Usage {
 fn successes(mission: &Mission, effect: EffectId) -> Vec<AttemptEnded> {
     let lane = mission.lane();
     let plain = || ended(mission, effect, Status::Success);
+    if lane.stage == Stage::Validate {
+        return judgements(mission, effect);
+    }
     let mut all: Vec<_> = heads(lane, effect)
         .into_iter()
         .map(|head| AttemptEnded { head, ..plain() })
@@ -105,6 +165,24 @@ fn successes(mission: &Mission, effect: EffectId) -> Vec<AttemptEnded> {
         protected: vec![short("backstop.toml")],
         ..plain()
     });
+    all
+}
+
+/// A claimed success of a role that judges: with every ruling, of a moved tree, by the wrong session.
+fn judgements(mission: &Mission, effect: EffectId) -> Vec<AttemptEnded> {
+    let plain = || ended(mission, effect, Status::Success);
+    let mut all = vec![plain()];
+    all.extend(rulings().map(|ruling| AttemptEnded { ruling, ..plain() }));
+    let author = mission.lane().implementer.clone();
+    all.push(AttemptEnded {
+        route: author.unwrap_or_default(),
+        ..plain()
+    });
+    all.push(AttemptEnded {
+        route: RouteReceipt::default(),
+        ..plain()
+    });
+    all.extend([Some(fresh(effect)), None].map(|head| AttemptEnded { head, ..plain() }));
     all
 }
 

@@ -1,9 +1,12 @@
 //! What of a mission decides what it does next. Times, ids, names and words are not in it: they only multiply states.
 
+use backstop_engine::gates::{Judged, StateKind};
 use backstop_engine::mode::{Account, Baseline, Measured, Mode, Progress, Verdict};
-use backstop_engine::vocab::{Digest, EffectId, Phase, Stage, Visit};
+use backstop_engine::review::{self, Entry, Loop};
+use backstop_engine::vocab::{Digest, EffectId, GateId, Phase, Stage, Visit};
 use backstop_engine::{
-    Effect, Ended, Gate, GateKind, Lane, Mission, ParkedAt, Pending, Position, Verb, WaitCause,
+    Effect, Ended, Gate, GateKind, Lane, Mission, ParkedAt, Pending, Position, Role, Verb,
+    WaitCause,
 };
 
 /// Two missions with the same fingerprint do the same for the same moves.
@@ -43,6 +46,7 @@ struct GateMark {
     then: Pending,
     offers: Vec<Verb>,
     verdict: Option<Verdict>,
+    holder: Option<GateId>,
     // Whether it is about the lane's present tree, where it is about one.
     present: Option<bool>,
 }
@@ -58,6 +62,25 @@ struct LaneMark {
     counted: bool,
     // Of the earlier failures: whether there was one, whether new work is progress, whether the head as it is would be.
     baseline: [bool; 3],
+    role: Option<Role>,
+    // Of the board: each gate's state as it counts for a role that starts and for the landing, and how often it sent its role back.
+    board: Vec<(StateKind, StateKind, u32)>,
+    asked_again: u32,
+    review: Option<LoopMark>,
+    // Of what the reviewer let pass: whether it left something open, whether it is whole, whether a verifier agreed.
+    passed: Option<[bool; 3]>,
+    known_author: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct LoopMark {
+    kind: review::StateKind,
+    // Of the pin: whether it is the head, and how much of the bounds is spent.
+    pinned: bool,
+    iterations: u32,
+    bound: u32,
+    stalled: usize,
+    used_up: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -130,6 +153,7 @@ fn mark_gate(mission: &Mission, gate: &Gate) -> GateMark {
         then: gate.pending(),
         offers: gate.offers.clone(),
         verdict: gate.verdict,
+        holder: gate.holder.clone(),
         present: gate.digest.map(present),
     }
 }
@@ -159,11 +183,62 @@ fn lane(mission: &Mission) -> LaneMark {
         as_entered: head.tree == lane.entry.tree,
         cleared: mission.cleared().map(|tree| tree == head.tree),
         counted: head.commits.is_some(),
+        role: lane.role,
+        board: board(lane),
+        asked_again: lane.asked_again,
+        review: lane.review.as_ref().map(|review| loop_mark(lane, review)),
+        passed: lane.passed.as_ref().map(|passed| {
+            [
+                passed.findings.is_empty(),
+                passed.route.complete().is_ok(),
+                passed.verifier.is_some(),
+            ]
+        }),
+        known_author: lane
+            .implementer
+            .as_ref()
+            .is_some_and(|author| author.complete().is_ok()),
         baseline: [
             judged(&lane.baseline, None, None),
             judged(&lane.baseline, Some(u64::MAX), Some(unknown())),
             judged(&lane.baseline, head.commits, Some(head.tree)),
         ],
+    }
+}
+
+fn board(lane: &Lane) -> Vec<(StateKind, StateKind, u32)> {
+    let now = lane.judged();
+    let entry = Judged {
+        tree: Some(lane.entry.tree),
+        ..now.clone()
+    };
+    let lines = lane.board.status(&entry).into_iter();
+    let both = lines.zip(lane.board.status(&now));
+    both.map(|(start, end)| (start.state, end.state, lane.board.retries(&end.gate)))
+        .collect()
+}
+
+fn loop_mark(lane: &Lane, review: &Loop) -> LoopMark {
+    let receipt = review.receipt();
+    let bounds = receipt.bounds();
+    let stalled = |entry: &&Entry| match entry {
+        Entry::Repaired { stall, .. } => stall.is_some(),
+        Entry::Reviewed(_)
+        | Entry::Incomplete { .. }
+        | Entry::Red { .. }
+        | Entry::Answered { .. } => true,
+    };
+    let repairs = receipt.entries().iter().rev().take_while(stalled);
+    LoopMark {
+        kind: review.kind(),
+        pinned: receipt.pin() == lane.head.tree,
+        iterations: receipt.iterations(),
+        bound: bounds.iterations(),
+        stalled: repairs
+            .filter(|entry| matches!(entry, Entry::Repaired { .. }))
+            .count(),
+        used_up: receipt.tool_calls() >= bounds.tool_calls()
+            || receipt.elapsed() >= bounds.wall_clock(),
     }
 }
 

@@ -24,7 +24,7 @@ mod world;
 
 pub use backstop_engine as engine;
 pub use bound::bound;
-pub use ends::{ended, ends};
+pub use ends::{ended, ends, fails, pass, route};
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use misfits::misfits;
 pub use moves::{Actor, Move, Palette, answers, is_note, moves};

@@ -44,6 +44,8 @@ pub struct Palette {
     pub tightens: Vec<(Account, u64)>,
     /// What else the operator does outside of gates.
     pub outside: Vec<Outside>,
+    /// Whether every attempt that is no success is a plain failure.
+    pub calm: bool,
 }
 
 /// What an operator does outside of gates.
@@ -222,7 +224,7 @@ fn attempts(mission: &Mission, palette: &Palette, effect: EffectId) -> Vec<(Acto
             session: short("session"),
         }),
     ];
-    let ends = ends(mission, effect, &palette.spends);
+    let ends = ends(mission, effect, palette);
     let ends = ends
         .into_iter()
         .map(|end| Fact::AttemptEnded(Box::new(end)));

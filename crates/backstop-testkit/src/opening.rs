@@ -1,11 +1,12 @@
 //! Charters with small ceilings, said in a line. What is not said is the least that opens.
 
+use backstop_engine::gates::{GateDraft, Specs, standard_roles};
 use backstop_engine::mode::{Account, Ceilings, Mode};
 use backstop_engine::plan::{Checks, Draft, Plan};
 use backstop_engine::vocab::{PhaseKind, Stage, Timestamp};
 use backstop_engine::{
-    AgentSpec, Base, Charter, CharterDraft, Check, Checked, GreenBase, Mission, OnQuestion, Roles,
-    Settings, ShipBy, Transition,
+    AgentSpec, Base, Charter, CharterDraft, CharterFault, Check, Checked, GreenBase, Mission,
+    OnQuestion, Roles, Settings, ShipBy, Transition,
 };
 
 use crate::world::{commit, operator, short, tree};
@@ -70,13 +71,10 @@ impl Default for Opening {
             from: Stage::Code,
             opened_by: operator(),
             opened_at: Timestamp::from_millis(1_000),
-            roles: Roles {
-                scout: None,
-                planner: None,
-                implementer: agent(),
-            },
+            roles: Roles::only(agent()),
             checks: vec![check("build"), check("test")],
             checked: Checked::ByHost,
+            gates: None,
             settings: Settings::default(),
             edge: short(""),
         })
@@ -130,6 +128,38 @@ impl Opening {
         self.from(Stage::Define)
     }
 
+    /// With a reviewer.
+    #[must_use]
+    pub fn reviewer(mut self) -> Self {
+        self.0.roles.reviewer = Some(agent());
+        self
+    }
+
+    /// With a reviewer and a verifier.
+    #[must_use]
+    pub fn verifier(mut self) -> Self {
+        self.0.roles.verifier = Some(agent());
+        self.reviewer()
+    }
+
+    /// With a release lead.
+    #[must_use]
+    pub fn release_lead(mut self) -> Self {
+        self.0.roles.release_lead = Some(agent());
+        self
+    }
+
+    /// With these gates between the roles instead of the default board.
+    ///
+    /// # Panics
+    /// When they do not fit together.
+    #[must_use]
+    pub fn gates(mut self, gates: &[GateDraft]) -> Self {
+        let specs = Specs::load(gates, &standard_roles());
+        self.0.gates = Some(specs.expect("gates that fit together"));
+        self
+    }
+
     /// Without any host check, on purpose.
     #[must_use]
     pub fn unchecked(mut self) -> Self {
@@ -177,6 +207,14 @@ impl Opening {
     pub const fn green_base(mut self, green: GreenBase) -> Self {
         self.0.settings.green_base = green;
         self
+    }
+
+    /// The charter, or why there is none.
+    ///
+    /// # Errors
+    /// When no mission can be opened with it.
+    pub fn chartered(self) -> Result<Charter, CharterFault> {
+        self.0.try_into()
     }
 
     /// The charter.

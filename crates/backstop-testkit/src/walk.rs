@@ -5,7 +5,7 @@ use backstop_engine::outcome::Status;
 use backstop_engine::vocab::{EffectId, Timestamp};
 use backstop_engine::{
     Answer, AttemptEnded, CheckVerdict, ChecksRan, Effect, Event, Fact, Gate, Mission, Order,
-    Point, PointVerdict, PreflightRan, Refusal, Rule, ShipOutcome, Shipped, Verb,
+    Point, PointVerdict, PreflightRan, Refusal, Rule, Ruling, ShipOutcome, Shipped, Verb,
 };
 
 use crate::ends::ended;
@@ -177,6 +177,16 @@ impl Walk {
     pub fn works(&mut self) -> &mut Self {
         let mut end = self.end(Status::Success);
         end.head = Some(fresh(end.effect));
+        self.take(Fact::AttemptEnded(Box::new(end)))
+    }
+
+    /// The role that judges rules so.
+    ///
+    /// # Panics
+    /// When no agent runs.
+    pub fn rules(&mut self, ruling: Ruling) -> &mut Self {
+        let mut end = self.end(Status::Success);
+        end.ruling = Some(ruling);
         self.take(Fact::AttemptEnded(Box::new(end)))
     }
 

@@ -2,16 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backstop_testkit::engine::vocab::{Digest, EffectId};
+use backstop_testkit::engine::gates::Verdict;
+use backstop_testkit::engine::outcome::Status;
+use backstop_testkit::engine::vocab::{Digest, EffectId, Stage};
 use backstop_testkit::engine::{
-    Answer, CheckVerdict, ChecksRan, Effect, Event, Fact, GateKind, Mission, Position, Rule,
-    Transition, Verb,
+    Answer, AttemptEnded, CheckVerdict, ChecksRan, Effect, Event, Fact, GateKind, Mission,
+    Position, Role, Rule, Ruling, Transition, Verb,
 };
 
 /// The books of one state, kept along the way that first led there.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Book {
     pub(crate) clean: BTreeSet<Digest>,
+    // What the host checks, and then the reviewer, let pass.
+    green: BTreeSet<Digest>,
+    reviewed: BTreeSet<Digest>,
     pub(crate) approved: BTreeSet<Digest>,
     pub(crate) open: BTreeMap<EffectId, Effect>,
 }
@@ -32,14 +37,17 @@ impl Book {
         }
         book.open.extend(done.effects.iter().cloned());
         if done.because.contains(&Rule::NothingToCheck) {
-            book.clean.insert(done.mission.lane().head.tree);
+            book.checked(before, done.mission.lane().head.tree);
         }
         match &event.fact {
-            Fact::ChecksRan(ran) if all_passed(ran) => {
-                book.clean.insert(ran.tree);
+            Fact::ChecksRan(ran) if all_passed(ran) => book.checked(before, ran.tree),
+            Fact::AttemptEnded(ended) if before.stage() == Stage::Validate => {
+                book.judged(before, ended);
             }
             Fact::ChecksRan(ran) if red(ran) => {
                 book.clean.remove(&ran.tree);
+                book.green.remove(&ran.tree);
+                book.reviewed.remove(&ran.tree);
                 book.approved.remove(&ran.tree);
             }
             Fact::Answered(answer) => book.approve(before, answer),
@@ -48,10 +56,51 @@ impl Book {
         book
     }
 
+    fn checked(&mut self, before: &Mission, tree: Digest) {
+        self.green.insert(tree);
+        if before.charter().fields().roles.reviewer.is_none() {
+            self.clean.insert(tree);
+        }
+    }
+
+    /// A role that is not the author has looked at this very tree, and found nothing.
+    fn judged(&mut self, before: &Mission, ended: &AttemptEnded) {
+        let lane = before.lane();
+        let tree = lane.head.tree;
+        let passed = matches!(
+            &ended.ruling,
+            Some(Ruling::Verdict { verdict: Verdict::Pass, findings }) if findings.is_empty()
+        );
+        let author = lane
+            .implementer
+            .as_ref()
+            .and_then(|route| route.session.as_ref());
+        let another = ended.route.complete().is_ok() && ended.route.session.as_ref() != author;
+        let same_tree = ended.head.as_ref().is_some_and(|head| head.tree == tree);
+        let sound = ended.status == Status::Success && passed && another && same_tree;
+        if !sound {
+            self.clean.remove(&tree);
+            return;
+        }
+        let verifies = before.charter().fields().roles.verifier.is_some();
+        match lane.role {
+            Some(Role::Reviewer) if self.green.contains(&tree) && !verifies => {
+                self.clean.insert(tree);
+            }
+            Some(Role::Reviewer) if self.green.contains(&tree) => {
+                self.reviewed.insert(tree);
+            }
+            Some(Role::Verifier) if self.reviewed.contains(&tree) => {
+                self.clean.insert(tree);
+            }
+            _ => {}
+        }
+    }
+
     fn approve(&mut self, before: &Mission, answer: &Answer) {
         let validate = before
             .gate()
-            .is_some_and(|gate| gate.kind == GateKind::Validate);
+            .is_some_and(|gate| matches!(gate.kind, GateKind::Validate | GateKind::Held));
         if let (true, Verb::Approve, Some(digest)) = (validate, answer.verb, answer.digest) {
             self.approved.insert(digest);
         }

@@ -53,8 +53,12 @@ fn agents_and_host_alone_reach_a_gate_a_park_or_the_end_within_the_bound() {
             "{name}: {} states, longest agent-only path: {longest}, bound: {bound}",
             graph.states()
         );
-        // Each scene is whole enough that its bound is reached, so the formula is no guess.
-        assert_eq!(longest, bound, "{name}");
+        assert!(longest <= bound, "{name}");
+        // Each scene is whole enough that its bound is reached, so the formula is no guess; but for gates between roles that
+        // a person must open on the way.
+        if charter.fields().gates.is_none() {
+            assert_eq!(longest, bound, "{name}");
+        }
     }
 }
 

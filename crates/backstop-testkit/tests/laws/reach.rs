@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use backstop_testkit::engine::mode::{self, Account};
 use backstop_testkit::engine::outcome::{Rule as Outcome, StatusKind};
 use backstop_testkit::engine::vocab::Stage;
-use backstop_testkit::engine::{Funds, GateKind, Reason, Rule, Verb, WaitCause};
+use backstop_testkit::engine::{Funds, GateKind, Reason, ReviewStop, Role, Rule, Verb, WaitCause};
 
 use crate::scenes::Found;
 use crate::table;
@@ -50,7 +50,7 @@ fn beyond(wanted: &[Rule], found: &BTreeSet<Rule>) -> Vec<String> {
         .collect()
 }
 
-/// Every rule that a mission without a board and a review loop can fire.
+/// Every rule that a mission can fire.
 fn all_rules() -> Vec<Rule> {
     let mut rules = vec![
         Rule::Opened,
@@ -78,12 +78,23 @@ fn all_rules() -> Vec<Rule> {
         Rule::Tightened,
         Rule::Supervised,
         Rule::Noted,
+        Rule::AskedAgain,
+        Rule::NewGeneration,
+        Rule::NoReleaseNotes,
+        Rule::ReviewFailedWithProgress,
+        Rule::ReviewFailedWithoutProgress,
         Rule::PassedThrough(Stage::Define),
         Rule::PassedThrough(Stage::Plan),
     ];
+    rules.extend(Role::ALL.map(Rule::TurnOf));
+    rules.extend(Role::ALL.map(Rule::SentBack));
+    for judge in [Role::Reviewer, Role::Verifier] {
+        rules.extend([Rule::VerdictPass(judge), Rule::VerdictFail(judge)]);
+    }
+    rules.extend(ReviewStop::ALL.map(Rule::ReviewStopped));
     rules.extend(Stage::ALL.map(Rule::Entered));
     rules.extend(Verb::ALL.map(Rule::Answered));
-    rules.extend(outcomes().map(Rule::Outcome));
+    rules.extend(Outcome::ALL.iter().copied().map(Rule::Outcome));
     rules.extend(
         [
             WaitCause::LimitReset,
@@ -96,12 +107,6 @@ fn all_rules() -> Vec<Rule> {
     rules.extend(refused().map(Rule::Exhausted));
     rules.extend(reasons().into_iter().map(Rule::Gated));
     rules
-}
-
-/// No attempt is made at Validate, so no verdict of one decides there.
-fn outcomes() -> impl Iterator<Item = Outcome> {
-    let all = Outcome::ALL.iter().copied();
-    all.filter(|rule| *rule != Outcome::VerdictDecides)
 }
 
 /// The accounts on which a launch can be refused.
@@ -127,7 +132,12 @@ fn reasons() -> Vec<Reason> {
         Reason::LandFailed,
         Reason::ShipFailed,
         Reason::MergeConflict,
+        Reason::Held,
     ];
+    // Who declines a clean verdict has said already what comes next.
+    let stops = ReviewStop::ALL.into_iter();
+    let stops = stops.filter(|stop| *stop != ReviewStop::Declined);
+    reasons.extend(stops.map(Reason::Reviewed));
     reasons.extend(mode::Reason::ALL.map(Reason::Policy));
     // A streak or phase total that is exhausted gates by the mode's reason.
     let work = [Account::Streak, Account::PhaseFailures];

@@ -5,6 +5,7 @@ use std::panic::resume_unwind;
 use std::sync::OnceLock;
 use std::thread;
 
+use backstop_testkit::engine::gates::{GateDraft, GateKind as Kind, OnFail, Trigger, stopship};
 use backstop_testkit::engine::mode::{Account, Mode};
 use backstop_testkit::engine::vocab::PhaseKind;
 use backstop_testkit::engine::{Charter, GateKind, GreenBase, OnQuestion, Rule, ShipBy, Verb};
@@ -72,6 +73,15 @@ fn least() -> Opening {
     Opening::default().ceilings(&ceilings)
 }
 
+/// Ceilings under which Validate sends the work back, and every other trouble asks a person.
+fn turning() -> Opening {
+    let mut ceilings = LEAST;
+    ceilings[0].1 = 2;
+    ceilings[1].1 = 3;
+    ceilings[7] = LAUNCHES;
+    Opening::default().ceilings(&ceilings)
+}
+
 /// Two faults in a row before a person is asked, so that an agent that cannot run may also have spent everything.
 fn effort() -> Scene {
     let mut ceilings = LEAST;
@@ -97,9 +107,47 @@ fn effort() -> Scene {
     )
 }
 
+/// Gates of every kind, before roles and after them, with every rule of failing.
+fn strict() -> Vec<GateDraft> {
+    let gate = |id: &str, role: &str, on, gate, on_fail| GateDraft {
+        id: id.into(),
+        role: role.into(),
+        on,
+        gate,
+        on_fail,
+        blocks_role: None,
+        max_retries: None,
+        artifact_kind: None,
+        require_explicit_verdict: true,
+    };
+    let (before, after) = (Trigger::RoleStart, Trigger::RoleComplete);
+    vec![
+        gate("outline", "planner", after, Kind::Approve, OnFail::Retry),
+        gate("base", "implementer", before, Kind::Verify, OnFail::Retry),
+        gate("go", "implementer", before, Kind::Approve, OnFail::Escalate),
+        gate(
+            "suite",
+            "implementer",
+            after,
+            Kind::Verify,
+            OnFail::Escalate,
+        ),
+        gate("opinion", "reviewer", after, Kind::Review, OnFail::Retry),
+        GateDraft {
+            require_explicit_verdict: false,
+            ..gate("trial", "verifier", after, Kind::Review, OnFail::Escalate)
+        },
+        gate("again", "verifier", after, Kind::Verify, OnFail::Retry),
+    ]
+}
+
 fn scenes() -> Vec<Scene> {
     let small = || Opening::default().ceilings(&[LAUNCHES]);
     let unattended = Palette::default();
+    let calm = Palette {
+        calm: true,
+        ..Palette::default()
+    };
     vec![
         scene(
             "one lane in auto",
@@ -138,9 +186,31 @@ fn scenes() -> Vec<Scene> {
         scene(
             "a base that must be green",
             least().green_base(GreenBase::Required),
-            unattended,
+            unattended.clone(),
         ),
         effort(),
+        scene("a reviewer in auto", turning().reviewer(), calm.clone()),
+        scene(
+            "a reviewer and a verifier without checks in supervise",
+            least().mode(Mode::Supervise).unchecked().verifier(),
+            unattended.clone(),
+        ),
+        scene(
+            "a reviewer without checks, with stops and a grant",
+            least().unchecked().reviewer(),
+            attended(),
+        ),
+        scene("a verifier", least().verifier(), unattended.clone()),
+        scene(
+            "nothing ships before a person has seen it",
+            least().scout().verifier().release_lead().gates(&stopship()),
+            calm.clone(),
+        ),
+        scene(
+            "gates before roles and after them",
+            least().planner().verifier().gates(&strict()),
+            calm,
+        ),
         Scene {
             uncounted: Vec::new(),
             ..scene(
@@ -193,6 +263,7 @@ pub(crate) fn found() -> &'static [Found] {
         thread::scope(|scope| {
             let searches: Vec<_> = scenes()
                 .into_iter()
+                .filter(|s| std::env::var("SCENE").is_ok_and(|n| s.name.contains(&n)))
                 .map(|scene| scope.spawn(|| search(scene)))
                 .collect();
             let joined = searches

@@ -1,5 +1,6 @@
 //! The answers that each gate offers, written down a second time from the policy.
 
+use backstop_testkit::engine::gates::{GateKind as Held, Holder, StateKind};
 use backstop_testkit::engine::mode::Verdict;
 use backstop_testkit::engine::{Answer, Gate, GateKind, Mission, Verb};
 
@@ -10,7 +11,7 @@ pub(crate) fn offers(kind: GateKind, broke: bool) -> Vec<Verb> {
         (GateKind::Preflight, false) => &[Approve, Retry, Abort],
         (GateKind::Preflight, true) => &[Approve, Grant, Abort],
         (GateKind::Infra | GateKind::Review, false) => &[Retry, Abort],
-        (GateKind::Validate, false) => &[Approve, Reject, Retry, Abort],
+        (GateKind::Held, _) | (GateKind::Validate, false) => &[Approve, Reject, Retry, Abort],
         (GateKind::Validate, true) => &[Approve, Reject, Retry, Grant, Abort],
         (GateKind::Ceiling, _) | (GateKind::Infra | GateKind::Review, true) => &[Grant, Abort],
         (GateKind::Ship | GateKind::ShipFailed, _) => &[Approve, Reject, Abort],
@@ -26,26 +27,44 @@ pub(crate) fn broke(mission: &Mission, gate: &Gate) -> bool {
 }
 
 /// Whether a gate takes an answer.
-pub(crate) fn takes(gate: &Gate, answer: &Answer) -> bool {
-    let overrides = match gate.kind {
-        GateKind::Validate => gate.verdict == Some(Verdict::RepairsNeeded),
-        GateKind::Preflight
-        | GateKind::Ceiling
-        | GateKind::Infra
-        | GateKind::Review
-        | GateKind::Ship
-        | GateKind::ShipFailed => false,
-    };
-    let words = match answer.verb {
-        Verb::Reject => true,
-        Verb::Approve => overrides,
-        Verb::Retry | Verb::Grant | Verb::Abort => false,
-    };
+pub(crate) fn takes(mission: &Mission, gate: &Gate, answer: &Answer) -> bool {
     let noted = answer.note.as_ref().is_some_and(|note| !note.is_blank());
     let covered = match (gate.digest, answer.digest) {
         (Some(asked), Some(shown)) => asked == shown,
         (Some(_), None) => answer.verb != Verb::Approve,
         (None, _) => true,
     };
-    gate.offers.contains(&answer.verb) && (noted || !words) && covered
+    gate.offers.contains(&answer.verb)
+        && (noted || !wants_words(mission, gate, answer.verb))
+        && covered
+        && (gate.kind != GateKind::Held || can_be(mission, gate, answer.verb))
+}
+
+fn wants_words(mission: &Mission, gate: &Gate, verb: Verb) -> bool {
+    match (verb, gate.kind) {
+        (Verb::Reject, _) => true,
+        (Verb::Approve, GateKind::Validate) => gate.verdict == Some(Verdict::RepairsNeeded),
+        (Verb::Approve, GateKind::Held) => !awaits_approval(mission, gate),
+        (Verb::Approve | Verb::Retry | Verb::Grant | Verb::Abort, _) => false,
+    }
+}
+
+fn holder(mission: &Mission, gate: &Gate) -> Option<Holder> {
+    let mut holders = mission.holders().into_iter();
+    holders.find(|holder| Some(&holder.gate) == gate.holder.as_ref())
+}
+
+fn awaits_approval(mission: &Mission, gate: &Gate) -> bool {
+    let held = holder(mission, gate);
+    held.is_some_and(|h| h.kind == Held::Approve && h.state == StateKind::Pending)
+}
+
+/// What was not measured cannot be approved, and what has failed for good does not fail again.
+fn can_be(mission: &Mission, gate: &Gate, verb: Verb) -> bool {
+    let state = holder(mission, gate).map(|holder| holder.state);
+    match verb {
+        Verb::Approve => gate.digest.is_some(),
+        Verb::Reject => !matches!(state, Some(StateKind::Blocked | StateKind::Escalated)),
+        Verb::Retry | Verb::Grant | Verb::Abort => true,
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use backstop_testkit::engine::mode::{Account, Mode};
 use backstop_testkit::engine::outcome::StatusKind;
+use backstop_testkit::engine::vocab::Stage;
 use backstop_testkit::engine::{
     Charter, CheckVerdict, Effect, Event, Fact, Gate, GateKind, Mission, Refusal, Rule, Transition,
     Verb,
@@ -45,7 +46,7 @@ impl Watch {
         self.total(step.before, event, step.outcome);
         if let Fact::Answered(answer) = &event.fact
             && let Some(gate) = step.before.gate()
-            && table::takes(gate, answer) != step.outcome.is_ok()
+            && table::takes(step.before, gate, answer) != step.outcome.is_ok()
         {
             self.broke("answers", &(gate, answer, step.outcome.as_ref().err()));
         }
@@ -211,8 +212,10 @@ const fn of_work(account: Account) -> bool {
 fn may_rise(account: Account, before: &Mission, event: &Event) -> bool {
     let fact = &event.fact;
     match account {
-        Account::Streak => failed_checks(fact),
-        Account::PhaseFailures => failed_checks(fact) || rejected_at_ship(before, fact),
+        Account::Streak => failed_checks(fact) || judged(before, fact),
+        Account::PhaseFailures => {
+            failed_checks(fact) || judged(before, fact) || rejected_at_ship(before, fact)
+        }
         Account::Infra | Account::InfraTotal => fault(fact),
         Account::QuotaWaits => ended(fact) == Some(StatusKind::RateLimited),
         Account::Preflight => matches!(fact, Fact::PreflightRan(_)),
@@ -244,6 +247,11 @@ fn ended(fact: &Fact) -> Option<StatusKind> {
 
 fn failed_checks(fact: &Fact) -> bool {
     matches!(fact, Fact::ChecksRan(ran) if red(ran))
+}
+
+/// A role that judges has judged.
+fn judged(before: &Mission, fact: &Fact) -> bool {
+    before.stage() == Stage::Validate && ended(fact) == Some(StatusKind::Success)
 }
 
 fn rejected_at_ship(before: &Mission, fact: &Fact) -> bool {

@@ -529,7 +529,7 @@ impl Asking {
             (GateKind::Preflight, false) => &[Approve, Grant, Abort],
             (GateKind::Infra | GateKind::Review, true) => &[Retry, Abort],
             (GateKind::Ceiling, _) | (GateKind::Infra | GateKind::Review, false) => &[Grant, Abort],
-            (GateKind::Validate, true) => &[Approve, Reject, Retry, Abort],
+            (GateKind::Held, _) | (GateKind::Validate, true) => &[Approve, Reject, Retry, Abort],
             (GateKind::Validate, false) => &[Approve, Reject, Retry, Grant, Abort],
             (GateKind::Ship | GateKind::ShipFailed, _) => &[Approve, Reject, Abort],
         };
