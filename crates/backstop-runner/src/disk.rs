@@ -2,7 +2,7 @@
 //! Not in it: what is in the files.
 
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
@@ -30,6 +30,29 @@ pub(crate) fn open_regular(options: &OpenOptions, path: &Path) -> io::Result<Fil
         return Ok(file);
     }
     Err(refused("it is not a regular file"))
+}
+
+/// Reads a regular file that others may have made: never waits for it, and takes at most `most` bytes of memory.
+/// A longer one fails with `ErrorKind::FileTooLarge`.
+pub(crate) fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular(private().read(true), path)?;
+    let mut bytes = Vec::new();
+    let read = file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if u64::try_from(read).is_ok_and(|read| read <= most) {
+        return Ok(bytes);
+    }
+    let words = format!("it has more than {most} bytes");
+    Err(io::Error::new(io::ErrorKind::FileTooLarge, words))
+}
+
+/// Writes a regular file durably, its name included.
+pub(crate) fn write_regular(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = private();
+    let options = options.write(true).create(true).truncate(true);
+    let mut file = open_regular(options, path)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    sync_parent(path)
 }
 
 /// Makes the names in `dir` durable.
