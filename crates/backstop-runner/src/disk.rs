@@ -1,7 +1,7 @@
 //! How files and directories are opened and created here: no symlink followed, private, synced.
 //! Not in it: what is in the files.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
@@ -45,11 +45,13 @@ pub(crate) fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Err(io::Error::new(io::ErrorKind::FileTooLarge, words))
 }
 
-/// Writes a regular file durably, its name included.
-pub(crate) fn write_regular(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = private();
-    let options = options.write(true).create(true).truncate(true);
-    let mut file = open_regular(options, path)?;
+/// Puts a new file in the place of a file, link, device or pipe that others may have made, durably.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        Ok(()) | Err(_) => {}
+    }
+    let mut file = private().write(true).create_new(true).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     sync_parent(path)

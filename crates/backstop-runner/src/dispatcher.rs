@@ -150,6 +150,12 @@ impl<O: Observe> Dispatcher<O> {
         self.executor.probe(id, effect, process);
     }
 
+    /// Starts an effect that panics with these words.
+    #[cfg(test)]
+    pub(crate) fn break_off(&mut self, words: &'static str) {
+        self.executor.break_off(words);
+    }
+
     /// Drives the mission until it ends, parks, or waits for a person who is to answer elsewhere.
     ///
     /// # Errors

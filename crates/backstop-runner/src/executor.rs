@@ -120,6 +120,13 @@ impl Executor {
         });
     }
 
+    #[cfg(test)]
+    pub(crate) fn break_off(&mut self, words: &'static str) {
+        let ground = Arc::clone(&self.ground);
+        #[expect(clippy::panic, reason = "the fault that is asked for")]
+        self.task(async move { blocking(&ground, move |_| panic!("{words}")).await });
+    }
+
     fn preflight(&mut self, id: EffectId) {
         let (ground, halted) = (Arc::clone(&self.ground), self.halted(id));
         self.task(async move { Fact::PreflightRan(preflight::run(&ground, id, halted).await) });

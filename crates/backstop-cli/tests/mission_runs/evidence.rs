@@ -12,9 +12,11 @@ use crate::support::{World, exec_run};
 /// Every attempt that has ended, in order.
 fn ended(world: &World) -> Vec<AttemptEnded> {
     let steps = world.history().steps.into_iter();
-    let ended = steps.filter_map(|step| match step.fact {
-        Fact::AttemptEnded(ended) => Some(*ended),
-        _ => None,
+    let ended = steps.filter_map(|step| {
+        if let Fact::AttemptEnded(ended) = step.fact {
+            return Some(*ended);
+        }
+        None
     });
     ended.collect()
 }
@@ -70,6 +72,16 @@ fn an_artifact_file_is_taken_whole_and_outranks_the_final_message() {
     let kept = std::fs::metadata(world.dir().join("blobs").join(digest.digits())).unwrap();
     assert_eq!(kept.len(), 1_048_576);
     assert_eq!(ended[1].artifact, ArtifactSeen::Blank);
+}
+
+#[test]
+fn what_an_agent_puts_in_the_place_of_gits_settings_holds_nothing_up() {
+    let world = World::new();
+    let agent =
+        "cat >/dev/null; rm \"$GIT_CONFIG_GLOBAL\"; mkfifo \"$GIT_CONFIG_GLOBAL\"; echo 1 >work";
+    let check = "test \"$(git config user.name)\" = Operator";
+    world.backstop(&exec_run(agent, check, &[])).with(3);
+    world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
 }
 
 /// A git that stands still once, as soon as one attempt has ended.

@@ -78,18 +78,20 @@ pub(super) async fn run(ground: &Arc<Ground>, order: &Order, live: Live) -> Atte
 /// Ends what is left of a launch whose runner died, and takes its work.
 pub(super) async fn end_cut(ground: &Arc<Ground>, cut: &Cut) -> AttemptEnded {
     let marker = ground.marker(&cut.order);
-    let mut left = Vec::new();
-    if let Some(ProcessRef { pid, started }) = cut.process {
-        let identity = Identity {
-            pid,
-            start_time: started,
-        };
-        let swept = process::stop_by_identity(identity, &marker, ground.grace()).await;
-        left.extend(swept.left);
-    }
-    left.extend(end_left(ground, &marker).await);
+    let agent = match cut.process {
+        Some(ProcessRef { pid, started }) => {
+            let identity = Identity {
+                pid,
+                start_time: started,
+            };
+            let swept = process::stop_by_identity(identity, &marker, ground.grace()).await;
+            none_left(&swept.left)
+        }
+        None => Ok(()),
+    };
     // The setup of the workspace may have been at work still.
-    left.extend(end_left(ground, &ground.check_marker(Phase::FIRST)).await);
+    let markers = [marker, ground.check_marker(Phase::FIRST)];
+    let rest = end_left(ground, &markers).await;
     let status = Status::Interrupted {
         by: Interruption::RunnerDied,
     };
@@ -98,7 +100,7 @@ pub(super) async fn end_cut(ground: &Arc<Ground>, cut: &Cut) -> AttemptEnded {
     if blocking(ground, move |ground| work::has_entered(ground, id)).await {
         run.usage.cost = unheard_cost(cut.order.agent.agent.as_str());
     }
-    end(ground, cut.id, &cut.order, run.beside(&left)).await
+    end(ground, cut.id, &cut.order, run.beside(agent.and(rest))).await
 }
 
 /// What an attempt cost that was not heard to its end: not known, but for an agent for which no model works.
@@ -188,7 +190,7 @@ async fn launch(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Path) -> 
     let watch = halt_on(live.halted.clone(), running.stopper());
     let ended = running.wait(&mut ear).await;
     watch.abort();
-    judge(adapter.features(), &ended, ear.finish()).beside(&ended.left)
+    judge(adapter.features(), &ended, ear.finish()).beside(none_left(&ended.left))
 }
 
 fn invocation(ground: &Ground, order: &Order) -> agents::Invocation {
@@ -343,10 +345,10 @@ impl Run {
         }
     }
 
-    /// The same where these could not be ended: no other may start beside them, and what they may change still is not
-    /// looked at.
-    fn beside(mut self, left: &[Identity]) -> Self {
-        if let Err(words) = none_left(left) {
+    /// The same, given whether nothing of it is left. Where something is, no other may start beside it, and what it may
+    /// change still is not looked at.
+    fn beside(mut self, none_left: Result<(), String>) -> Self {
+        if let Err(words) = none_left {
             self.rest = Rest::Alive;
             self.status = UNUSABLE;
             self.words = format!("{}\n{words}", self.words);
@@ -399,14 +401,14 @@ mod tests {
 
     #[test]
     fn an_attempt_that_cannot_be_ended_waits_for_a_person_and_keeps_its_spend() {
-        let left = |pid| Identity { pid, start_time: 1 };
-        let beside = run().beside(&[left(12), left(7), left(12)]);
+        let left = [12, 7, 12].map(|pid| Identity { pid, start_time: 1 });
+        let beside = run().beside(none_left(&left));
         assert_eq!(beside.status, UNUSABLE);
         assert!(matches!(beside.rest, Rest::Alive));
         let words = "all done\nprocesses could not be ended: 7, 12: end them, then retry";
         assert_eq!(beside.words, words);
         assert_eq!(beside.usage, run().usage);
-        let alone = run().beside(&[]);
+        let alone = run().beside(Ok(()));
         assert_eq!(alone.status, Status::Success);
         assert!(matches!(alone.rest, Rest::Ended));
     }

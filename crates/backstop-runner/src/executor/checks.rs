@@ -11,6 +11,7 @@ use backstop_engine::{Check, CheckResult, CheckRun, CheckVerdict, ChecksRan};
 use super::recording::Recording;
 use super::{Halted, blocking, ready};
 use crate::blobs::Blobs;
+use crate::disk;
 use crate::edge::Ground;
 use crate::git::Scratch;
 use crate::process::{
@@ -85,7 +86,7 @@ fn used(ground: &Ground) -> PathBuf {
 
 fn mark_use(ground: &Ground) {
     // Without the mark a build cache may be taken for fresh that is not: no worse than in the operator's own checkout.
-    let _ = std::fs::write(used(ground), b"");
+    let _ = disk::replace(&used(ground), b"");
 }
 
 /// How far the times of files may lag behind the clock: they are taken from the last tick of the kernel.
@@ -112,15 +113,19 @@ async fn pass_second(ground: &Ground) {
     }
 }
 
-/// Ends what a runner that died has left at work under this marker; what could not be ended.
-#[must_use = "nothing may start beside what is left"]
-pub(super) async fn end_left(ground: &Ground, marker: &Marker) -> Vec<Identity> {
+/// Ends what a runner that died has left at work under these markers.
+///
+/// # Errors
+/// Words for the operator, when some of it could not be ended.
+pub(super) async fn end_left(ground: &Ground, markers: &[Marker]) -> Result<(), String> {
     let mut left = Vec::new();
-    for survivor in process::find_survivors(marker) {
-        let swept = process::stop_by_identity(survivor, marker, ground.grace()).await;
-        left.extend(swept.left);
+    for marker in markers {
+        for survivor in process::find_survivors(marker) {
+            let swept = process::stop_by_identity(survivor, marker, ground.grace()).await;
+            left.extend(swept.left);
+        }
     }
-    left
+    none_left(&left)
 }
 
 /// Nothing may start beside processes that could not be ended.
@@ -146,11 +151,11 @@ pub(super) async fn prepare(
     commit: &CommitId,
     halted: &Halted,
 ) -> Result<PathBuf, String> {
-    let mut left = Vec::new();
-    for phase in [phase, Phase::FIRST] {
-        left.extend(end_left(ground, &ground.check_marker(phase)).await);
-    }
-    none_left(&left)?;
+    end_left(
+        ground,
+        &[phase, Phase::FIRST].map(|phase| ground.check_marker(phase)),
+    )
+    .await?;
     pass_second(ground).await;
     let commit = commit.clone();
     let scratch = blocking(ground, move |ground| {

@@ -8,6 +8,7 @@ use backstop_engine::vocab::Phase;
 
 use super::Halted;
 use super::checks::{STOPPED, shell};
+use crate::disk;
 use crate::edge::Ground;
 
 /// Copies `[workspace] copy` from the operator's checkout into `to`.
@@ -70,7 +71,7 @@ pub(super) fn git_settings(ground: &Ground) -> Result<(OsString, OsString), Stri
         text.extend(quoted(&path));
         text.push(b'\n');
     }
-    let written = std::fs::write(&file, text);
+    let written = disk::replace(&file, &text);
     written.map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;
     Ok(("GIT_CONFIG_GLOBAL".into(), file.into()))
 }

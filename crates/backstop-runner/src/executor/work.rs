@@ -66,7 +66,7 @@ fn mark(ground: &Ground) -> PathBuf {
 /// Words for the operator.
 pub(super) fn enter(ground: &Ground, launch: EffectId) -> Result<(), String> {
     let mark = mark(ground);
-    let written = disk::write_regular(&mark, launch.to_string().as_bytes());
+    let written = disk::replace(&mark, launch.to_string().as_bytes());
     written.map_err(|error| format!("cannot write `{}`: {error}", mark.display()))
 }
 
