@@ -123,7 +123,6 @@ impl Executor {
     #[cfg(test)]
     pub(crate) fn break_off(&mut self, words: &'static str) {
         let ground = Arc::clone(&self.ground);
-        #[expect(clippy::panic, reason = "the fault that is asked for")]
         self.task(async move { blocking(&ground, move |_| panic!("{words}")).await });
     }
 

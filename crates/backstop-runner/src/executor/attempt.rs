@@ -47,15 +47,19 @@ pub struct Cut {
     pub process: Option<ProcessRef>,
 }
 
-/// Whether something of an attempt is alive, whatever was done to end it.
-enum Rest {
-    Ended,
-    Alive,
+/// Whether the agent of an attempt is in the workspace.
+enum Presence {
+    /// It was never let in.
+    Never,
+    /// It was, and all of it has ended.
+    Over,
+    /// Something of it is alive, whatever was done to end it.
+    Still,
 }
 
 /// What is known of an agent's end before its work is looked at.
 struct Run {
-    rest: Rest,
+    presence: Presence,
     status: Status,
     usage: Usage,
     session: Option<String>,
@@ -97,7 +101,9 @@ pub(super) async fn end_cut(ground: &Arc<Ground>, cut: &Cut) -> AttemptEnded {
     };
     let mut run = Run::never(status, "the runner died while it ran".into());
     let id = cut.id;
-    if blocking(ground, move |ground| work::has_entered(ground, id)).await {
+    let entered = blocking(ground, move |ground| work::has_entered(ground, id)).await;
+    if entered || cut.process.is_some() {
+        run.presence = Presence::Over;
         run.usage.cost = unheard_cost(cut.order.agent.agent.as_str());
     }
     end(ground, cut.id, &cut.order, run.beside(agent.and(rest))).await
@@ -315,7 +321,7 @@ fn judge(features: agents::Features, ended: &Ended, told: Told) -> Run {
         .clone()
         .filter(|text| !text.trim().is_empty());
     Run {
-        rest: Rest::Ended,
+        presence: Presence::Over,
         status,
         usage,
         session: transcript.session,
@@ -335,7 +341,7 @@ impl Run {
             active_ms: 0,
         };
         Self {
-            rest: Rest::Ended,
+            presence: Presence::Never,
             status,
             usage,
             session: None,
@@ -349,7 +355,7 @@ impl Run {
     /// change still is not looked at.
     fn beside(mut self, none_left: Result<(), String>) -> Self {
         if let Err(words) = none_left {
-            self.rest = Rest::Alive;
+            self.presence = Presence::Still;
             self.status = UNUSABLE;
             self.words = format!("{}\n{words}", self.words);
         }
@@ -365,13 +371,13 @@ async fn end(ground: &Arc<Ground>, id: EffectId, order: &Order, run: Run) -> Att
         "uncommitted work"
     };
     let (asked, message) = (order.clone(), run.message);
-    let found = match run.rest {
-        Rest::Alive => Found::nothing(),
-        Rest::Ended => {
-            let find =
-                move |ground: &Ground| work::find(ground, (id, &asked), kind, message.as_deref());
+    let found = match run.presence {
+        Presence::Never => blocking(ground, move |ground| work::untouched(ground, &asked)).await,
+        Presence::Over => {
+            let find = move |ground: &Ground| work::find(ground, &asked, kind, message.as_deref());
             blocking(ground, find).await
         }
+        Presence::Still => Found::nothing(),
     };
     // The end of the words is kept: what the host has to say is not pushed out by what the agent said.
     let words = format!("{}\n{}", run.words, found.trouble);
@@ -404,13 +410,13 @@ mod tests {
         let left = [12, 7, 12].map(|pid| Identity { pid, start_time: 1 });
         let beside = run().beside(none_left(&left));
         assert_eq!(beside.status, UNUSABLE);
-        assert!(matches!(beside.rest, Rest::Alive));
+        assert!(matches!(beside.presence, Presence::Still));
         let words = "all done\nprocesses could not be ended: 7, 12: end them, then retry";
         assert_eq!(beside.words, words);
         assert_eq!(beside.usage, run().usage);
         let alone = run().beside(Ok(()));
         assert_eq!(alone.status, Status::Success);
-        assert!(matches!(alone.rest, Rest::Ended));
+        assert!(matches!(alone.presence, Presence::Never));
     }
 
     #[test]

@@ -76,22 +76,12 @@ pub(super) fn has_entered(ground: &Ground, launch: EffectId) -> bool {
     named.is_ok_and(|named| named == launch.to_string().as_bytes())
 }
 
-/// Takes what a launch left, whatever its status: nothing that an agent did is discarded. Where no agent was, the work of
-/// others is not credited to it. `message` is the agent's final one, `kind` names the work in the history of the lane.
-pub(super) fn find(
-    ground: &Ground,
-    (launch, order): (EffectId, &Order),
-    kind: &str,
-    message: Option<&str>,
-) -> Found {
-    let taken = if has_entered(ground, launch) {
-        take(ground, order, kind)
-    } else {
-        untouched(ground, order).map(|head| (head, Vec::new()))
-    };
+/// Takes what an agent left, whatever its status: nothing that it did is discarded. `message` is its final one, `kind`
+/// names its work in the history of the lane.
+pub(super) fn find(ground: &Ground, order: &Order, kind: &str, message: Option<&str>) -> Found {
     let mut found = Found::nothing();
     let mut trouble = Vec::new();
-    match taken {
+    match take(ground, order, kind) {
         Ok((head, protected)) => (found.head, found.protected) = (Some(head), protected),
         Err(words) => trouble.push(words),
     }
@@ -103,15 +93,22 @@ pub(super) fn find(
     found
 }
 
-/// The commit that it was to start on.
-fn untouched(ground: &Ground, order: &Order) -> Result<Head, String> {
-    let tree = ground.host.repository().tree(&order.start);
+/// What a launch left whose agent was never let in: the commit that it was to start on. What is in the workspace is the
+/// work of others.
+pub(super) fn untouched(ground: &Ground, order: &Order) -> Found {
     let base = &ground.charter.fields().base.commit;
-    Ok(Head {
+    let head = |tree| Head {
         commit: order.start.clone(),
-        tree: tree.map_err(|error| error.to_string())?,
+        tree,
         commits: ground.host.commits(base, &order.start).ok(),
-    })
+    };
+    let mut found = Found::nothing();
+    found.artifact = ArtifactSeen::Blank;
+    match ground.host.repository().tree(&order.start) {
+        Ok(tree) => found.head = Some(head(tree)),
+        Err(error) => found.trouble = error.to_string(),
+    }
+    found
 }
 
 fn take(ground: &Ground, order: &Order, kind: &str) -> Result<(Head, Vec<TouchedPath>), String> {
