@@ -241,7 +241,7 @@ pub struct AttemptEnded {
     pub head: Option<Head>,
     /// What it left to read.
     pub artifact: ArtifactSeen,
-    /// Protected paths that it changed.
+    /// Protected paths that it changed; where they are very many, the last entry says how many more.
     pub protected: Vec<TouchedPath>,
     /// Its transcript, kept by the host under this digest.
     pub transcript: Option<Digest>,

@@ -7,12 +7,12 @@ use alloc::vec::Vec;
 
 use backstop_mode::{Account, Meter, Mode};
 use backstop_plan::PhaseSpec;
-use backstop_vocab::{Digest, EffectId, GateId, Signature, Stage, Timestamp};
+use backstop_vocab::{CommitId, Digest, EffectId, GateId, Signature, Stage, Timestamp};
 use serde::Serialize;
 
 use crate::turn::Turn;
 use crate::{
-    Base, Charter, Effect, Event, Fact, Gate, Head, Landed, Lane, Merge, Refusal, Rule, Verb, Wait,
+    Charter, Effect, Event, Fact, Gate, Head, Landed, Lane, Merge, Refusal, Rule, Verb, Wait,
 };
 use crate::{answer, attempt, checks, operator, preflight, ship};
 
@@ -118,7 +118,7 @@ pub struct Mission {
     // INVARIANT: never decreases.
     pub(crate) now: Timestamp,
     pub(crate) assumed_cost: u64,
-    pub(crate) base: Base,
+    pub(crate) base: CommitId,
     pub(crate) lane: Lane,
     pub(crate) landed: Vec<Landed>,
     pub(crate) position: Position,
@@ -168,7 +168,7 @@ impl Mission {
             now,
             assumed_cost: 0,
             lane: Lane::new(backstop_vocab::Phase::FIRST, fields.from, head),
-            base,
+            base: base.commit,
             landed: Vec::new(),
             position: Position::Busy(EffectId::default()),
             stopping: None,
@@ -307,9 +307,9 @@ impl Mission {
         &self.landed
     }
 
-    /// The base, as far as it was merged.
+    /// The last commit of the base that is part of the work.
     #[must_use]
-    pub const fn base(&self) -> &Base {
+    pub const fn base(&self) -> &CommitId {
         &self.base
     }
 

@@ -56,6 +56,11 @@ pub enum DispatchError {
         "the mission refuses what the host saw, which should not happen: {0}: look at `backstop journal tail`, then `backstop resume`"
     )]
     Misfit(Refusal),
+    /// An effect has no end: a fault of this program.
+    #[error(
+        "an effect broke off, which should not happen: `{0}`: what it did is not lost: look at `backstop journal tail`, then `backstop resume`"
+    )]
+    Broken(String),
 }
 
 /// Who is told of each step as it happens.
@@ -145,14 +150,20 @@ impl<O: Observe> Dispatcher<O> {
         self.executor.probe(id, effect, process);
     }
 
+    /// Starts an effect that panics with these words.
+    #[cfg(test)]
+    pub(crate) fn break_off(&mut self, words: &'static str) {
+        self.executor.break_off(words);
+    }
+
     /// Drives the mission until it ends, parks, or waits for a person who is to answer elsewhere.
     ///
     /// # Errors
-    /// When the journal refuses; what runs is stopped then, and its work is kept.
+    /// When the journal refuses or an effect breaks off; what runs is stopped then, and its work is kept.
     pub async fn run(mut self, by: Signature) -> Result<Driven, DispatchError> {
         let driven = self.drive(by).await;
         if driven.is_err() {
-            // Nothing outlives a runner that cannot journal any more.
+            // Nothing outlives a runner that cannot go on.
             self.executor.halt_all().await;
         }
         driven.map(|()| Driven {
@@ -170,6 +181,7 @@ impl<O: Observe> Dispatcher<O> {
                 () = interrupts.next() => self.interrupted(&by)?,
                 Some(request) = self.requests.recv() => self.requested(request)?,
                 Some(fact) = self.facts.recv() => self.happened(fact)?,
+                words = self.executor.broken() => return Err(DispatchError::Broken(words)),
                 () = sleep => self.due()?,
             }
         }

@@ -9,6 +9,7 @@
 mod answers;
 mod cleans;
 mod crashes;
+mod evidence;
 mod handing;
 mod inputs;
 mod journals;

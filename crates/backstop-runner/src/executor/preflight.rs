@@ -23,9 +23,7 @@ pub(super) async fn run(ground: &Arc<Ground>, id: EffectId, halted: Halted) -> P
         points.extend(agents_of(ground));
         points
     });
-    let mut points = looked
-        .await
-        .unwrap_or_else(|words| vec![failed("host", &words)]);
+    let mut points = looked.await;
     let base_checks = base(ground, &mut points, &halted).await;
     PreflightRan {
         effect: id,

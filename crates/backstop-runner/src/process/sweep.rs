@@ -29,6 +29,7 @@ const DROP_LOOK: Duration = Duration::from_millis(2);
 
 /// What became of the processes that an attempt had left behind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[must_use = "nothing may start beside what is left"]
 pub struct Swept {
     /// How many were ended.
     pub swept: usize,
