@@ -1,6 +1,7 @@
 //! Printing results on standard output. A reader that has seen enough is no fault: `backstop status | head -1` ends quietly.
 
-use std::io::Write as _;
+use std::fmt::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 
 use backstop_runner::words;
 use serde::Serialize;
@@ -20,21 +21,38 @@ pub(crate) fn raw(bytes: &[u8]) -> Result<Status, Fault> {
     Ok(Status::Done)
 }
 
+/// Prints what others wrote: as it is into a file or another program, harmless on a terminal.
+pub(crate) fn foreign(bytes: &[u8]) -> Result<Status, Fault> {
+    if std::io::stdout().is_terminal() {
+        say(&String::from_utf8_lossy(bytes))
+    } else {
+        raw(bytes)
+    }
+}
+
 /// Prints a value as JSON, for scripts.
 pub(crate) fn json(value: &impl Serialize) -> Result<Status, Fault> {
     let mut text = serde_json::to_string_pretty(value).map_err(std::io::Error::from)?;
     text.push('\n');
-    raw(text.as_bytes())
+    raw(escaped(&text).as_bytes())
 }
 
 /// Prints a value as one line of JSON.
 pub(crate) fn json_line(value: &impl Serialize) -> Result<Status, Fault> {
     let mut text = serde_json::to_string(value).map_err(std::io::Error::from)?;
     text.push('\n');
-    raw(text.as_bytes())
+    raw(escaped(&text).as_bytes())
 }
 
-/// Tells something on standard error that does not stop the command. Nobody is left to tell when this fails.
-pub(crate) fn warn(text: &str) {
-    let _ = writeln!(std::io::stderr(), "backstop: {}", words::shown(text));
+/// JSON in which what could drive a terminal is escaped, so that it says the same to a program. It stands in strings alone.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if words::is_harmless(c) {
+            text.push(c);
+        } else {
+            let _ = write!(text, "\\u{:04x}", u32::from(c));
+        }
+    }
+    text
 }

@@ -59,8 +59,11 @@ pub enum DispatchError {
 }
 
 /// Who is told of each step as it happens.
+///
+/// The loop that drives calls it: whoever waits here for a terminal or a person holds the mission up.
 pub trait Observe: Send {
-    /// A step was decided and is durable. `mission` is what it led to. Answers may be sent to `door`.
+    /// A step was decided and is durable, and its effects are started. `mission` is what it led to. Answers may be sent to
+    /// `door`. The first call is about the latest step so far, which another process may have taken.
     fn step(&mut self, step: &Step, mission: &Mission, door: &mpsc::Sender<Request>);
 }
 
@@ -73,6 +76,7 @@ pub struct Dispatcher<O> {
     requests: mpsc::Receiver<Request>,
     door: mpsc::Sender<Request>,
     observer: O,
+    latest: Option<Step>,
     at_gate: AtGate,
     interrupted: bool,
 }
@@ -90,6 +94,8 @@ pub struct Driven {
 pub struct Opening {
     /// The mission.
     pub mission: Mission,
+    /// The step that led to it.
+    pub latest: Option<Step>,
     /// Its journal.
     pub journal: Writer,
     /// Where it is worked on.
@@ -106,6 +112,7 @@ impl<O: Observe> Dispatcher<O> {
     pub fn new(opening: Opening, observer: O, at_gate: AtGate) -> Self {
         let Opening {
             mission,
+            latest,
             journal,
             ground,
             requests,
@@ -122,6 +129,7 @@ impl<O: Observe> Dispatcher<O> {
             requests,
             door,
             observer,
+            latest,
             at_gate,
             interrupted,
         }
@@ -163,6 +171,9 @@ impl<O: Observe> Dispatcher<O> {
 
     async fn drive(&mut self, by: Signature) -> Result<(), DispatchError> {
         let mut interrupts = Interrupts::listen();
+        if let Some(step) = self.latest.take() {
+            self.observer.step(&step, &self.mission, &self.door);
+        }
         while !self.is_over() {
             let sleep = sleep(self.until_due());
             tokio::select! {
@@ -258,10 +269,10 @@ impl<O: Observe> Dispatcher<O> {
             effects = step.effects.len(),
             "decided"
         );
-        self.observer.step(&step, &self.mission, &self.door);
         for (id, effect) in &step.effects {
             self.executor.start(*id, effect);
         }
+        self.observer.step(&step, &self.mission, &self.door);
         Ok(Ok(()))
     }
 }

@@ -232,10 +232,12 @@ impl Drive {
             ground,
             fresh,
             process,
+            mut steps,
             ..
         } = self;
         let opening = Opening {
             mission,
+            latest: steps.pop(),
             journal,
             ground,
             requests,
