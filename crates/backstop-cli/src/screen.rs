@@ -288,8 +288,11 @@ impl<O: Write, E: Write> Pen<O, E> {
         let _ = out.flush();
     }
 
-    /// Where nothing runs nothing is drawn: a question may stand on the line.
+    /// A prompt is not drawn over: somebody may be typing behind it.
     fn draw(&mut self, live: Option<&Live>) {
+        if self.line == Line::Prompt {
+            return;
+        }
         let (Some(live), Some(columns)) = (live, (self.columns)()) else {
             return self.clear();
         };
@@ -353,6 +356,17 @@ mod tests {
         pen.write([prompt(), Piece::Entered, words()].into(), 0, None);
         let whole = "your answer: \na step\nyour answer: a step\n";
         assert_eq!(String::from_utf8(pen.out).unwrap(), whole);
+    }
+
+    #[test]
+    fn a_prompt_is_not_drawn_over() {
+        let mut pen = pen(|| Some(80));
+        let live = Live::new("at work".into());
+        let prompt = Piece::Prompt("your answer: ".into());
+        pen.write([prompt].into(), 0, Some(&live));
+        assert_eq!(pen.err, b"");
+        pen.write([Piece::Entered].into(), 0, Some(&live));
+        assert!(!pen.err.is_empty());
     }
 
     #[test]

@@ -28,14 +28,15 @@ impl Live {
     /// One line that a terminal of so many columns does not wrap: a wrapped line could not be cleared.
     pub(crate) fn line(&self, now: Instant, columns: usize) -> String {
         let passed = now.saturating_duration_since(self.since).as_secs();
-        let whole = format!("▸ {} · {passed}s", self.text);
+        let (begin, end) = (format!("▸ {}", self.text), format!(" · {passed}s"));
         // The last column stays free, since some terminals wrap as soon as it is filled.
         let most = columns.saturating_sub(1);
-        if whole.chars().count() <= most {
-            return whole;
+        let room = most.saturating_sub(end.chars().count());
+        if begin.chars().count() <= room {
+            return begin + &end;
         }
-        let cut = whole.chars().take(most.saturating_sub(1));
-        cut.chain(['…']).take(most).collect()
+        let cut = begin.chars().take(room.saturating_sub(1));
+        cut.chain(['…']).chain(end.chars()).take(most).collect()
     }
 }
 
@@ -44,8 +45,15 @@ pub struct Ticker<O>(pub O);
 
 impl<O: Observe> Observe for Ticker<O> {
     fn step(&mut self, step: &Step, mission: &Mission, door: &mpsc::Sender<Request>) {
+        let live = live(mission);
+        // It is gone before a question takes its place.
+        if live.is_none() {
+            screen::live(None);
+        }
         self.0.step(step, mission, door);
-        screen::live(live(mission));
+        if live.is_some() {
+            screen::live(live);
+        }
     }
 }
 
@@ -81,7 +89,7 @@ mod tests {
             drawn(80),
             "▸ waiting until 2031-05-06 07:08:09Z · visit 2 · $0.25 · 0s"
         );
-        assert_eq!(drawn(40), "▸ waiting until 2031-05-06 07:08:09Z …");
+        assert_eq!(drawn(40), "▸ waiting until 2031-05-06 07:08:… · 0s");
         for columns in 0..80 {
             assert!(drawn(columns).chars().count() < columns.max(1), "{columns}");
         }

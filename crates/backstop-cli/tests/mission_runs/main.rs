@@ -19,3 +19,4 @@ mod sets_up;
 mod ships;
 mod shows;
 mod support;
+mod terminals;
