@@ -56,3 +56,16 @@ fn escaped(json: &str) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_drives_no_terminal_and_says_the_same() {
+        let said = "red\u{1b}[31m\u{9b}2J\u{202e}\u{7f} \"ä\"\n";
+        let json = escaped(&serde_json::to_string(said).unwrap());
+        assert!(json.chars().all(words::is_harmless), "{json:?}");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), said);
+    }
+}
