@@ -1,9 +1,12 @@
-//! Printing results on standard output. A reader that has seen enough is no fault: `backstop status | head -1` ends quietly.
+//! Printing results on standard output. A reader that has seen enough is no fault: `backstop status | head -1` ends quietly,
+//! and so does a look on a terminal that is closed.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 
 use backstop_runner::words;
+use rustix::fs::FileType;
+use rustix::io::Errno;
 use serde::Serialize;
 
 use crate::fault::{Fault, Status};
@@ -16,9 +19,21 @@ pub(crate) fn say(text: &str) -> Result<Status, Fault> {
 /// Prints bytes as they are.
 pub(crate) fn raw(bytes: &[u8]) -> Result<Status, Fault> {
     let mut out = std::io::stdout().lock();
-    out.write_all(bytes)?;
-    out.flush()?;
-    Ok(Status::Done)
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    match written {
+        Err(error) if is_gone(&error) => Err(Fault::from(std::io::Error::from(
+            std::io::ErrorKind::BrokenPipe,
+        ))),
+        written => Ok(written.map(|()| Status::Done)?),
+    }
+}
+
+/// Whether standard output is a terminal that was closed. It does not say any more that it is one, but a disk with the
+/// same fault is no device of characters.
+fn is_gone(error: &std::io::Error) -> bool {
+    let device = rustix::fs::fstat(std::io::stdout())
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice);
+    device && error.raw_os_error() == Some(Errno::IO.raw_os_error())
 }
 
 /// Prints what others wrote: as it is into a file or another program, harmless on a terminal.

@@ -206,6 +206,20 @@ fn a_terminal_that_hangs_up_parks_its_mission() {
 }
 
 #[test]
+fn a_look_on_a_terminal_that_is_gone_ends_quietly() {
+    let world = world();
+    let runner = world.start(&exec_run(HELD, "true", &[]));
+    world.until_left("at");
+    let mut seat = Seat::at(&world, Terminal::Lent, 80, &["logs", "--follow"]);
+    seat.until_shown(&world, "implementer at work");
+    seat.hang_up();
+    world.leave("go", "");
+    let (code, _) = seat.end(&world);
+    assert_eq!(code, Some(0));
+    runner.end().with(3);
+}
+
+#[test]
 fn a_terminal_that_takes_no_more_holds_no_mission_up_and_misses_no_line() {
     let world = world().set("RUST_LOG", "debug");
     let args = exec_run(HELD, "true", &[]);
