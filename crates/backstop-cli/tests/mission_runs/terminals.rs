@@ -233,7 +233,11 @@ fn a_terminal_that_takes_no_more_holds_no_mission_up_and_misses_no_line() {
     });
     assert!(!seat.shown().contains("landed"), "{}", seat.shown());
     seat.type_in(THAW);
-    for line in ["attempt ended: a success", "landed  ", "your answer"] {
+    for line in [
+        "attempt ended: a success",
+        "landed  ",
+        "parks the mission): ",
+    ] {
         seat.until_shown(&world, line);
     }
     seat.type_in(FREEZE);
@@ -252,12 +256,12 @@ fn a_mission_that_is_taken_up_at_a_gate_asks_as_the_run_did() {
         80,
         &exec_run(AGENT, "true", &[]),
     );
-    first.until_shown(&world, "your answer");
+    first.until_shown(&world, "parks the mission): ");
     // Nothing parks it: the process is gone.
     first.child.kill().unwrap();
     let (_, ran) = first.end(&world);
     let mut second = Seat::at(&world, Terminal::Controls, 80, &["resume"]);
-    second.until_shown(&world, "your answer");
+    second.until_shown(&world, "parks the mission): ");
     let question = |shown: &str| {
         let from = shown.find("ship gate g1 of mission").unwrap();
         shown[from..].to_owned()
@@ -277,7 +281,7 @@ fn a_parked_gate_is_asked_again_when_the_mission_goes_on() {
     world.backstop(&exec_run(AGENT, "true", &[])).with(3);
     world.backstop(&["stop", &world.id()]).with(0);
     let mut seat = Seat::at(&world, Terminal::Controls, 80, &["resume"]);
-    seat.until_shown(&world, "your answer");
+    seat.until_shown(&world, "parks the mission): ");
     seat.type_in("3\n");
     seat.until_shown(&world, "note");
     seat.type_in("no longer wanted\n");
@@ -290,7 +294,7 @@ fn an_answer_counts_for_the_gate_that_it_was_typed_at() {
     let world = world();
     let args = exec_run(AGENT, "true", &["--mode", "supervise"]);
     let mut seat = Seat::at(&world, Terminal::Controls, 80, &args);
-    seat.until_shown(&world, "your answer");
+    seat.until_shown(&world, "parks the mission): ");
     world.at_gate(GateKind::Validate, r#"[{"policy":"supervised"}]"#);
     // Half a line stands there when the gate is answered elsewhere.
     seat.type_in("appr");
@@ -300,7 +304,7 @@ fn an_answer_counts_for_the_gate_that_it_was_typed_at() {
         .with(0);
     seat.until_shown(&world, "ship gate g2 of mission");
     world.until("the second question", || {
-        seat.shown().matches("your answer").count() == 2
+        seat.shown().matches("parks the mission): ").count() == 2
     });
     seat.type_in("ove\n");
     seat.until_shown(&world, "`ove` is not one of the answers");
@@ -325,7 +329,7 @@ fn what_is_typed_while_no_gate_is_open_answers_none() {
     let agent = format!("if test $BACKSTOP_VISIT = 2; then {HELD}; else {AGENT}; fi");
     let args = exec_run(&agent, "true", &[]);
     let mut seat = Seat::at(&world, Terminal::Controls, 80, &args);
-    seat.until_shown(&world, "your answer");
+    seat.until_shown(&world, "parks the mission): ");
     let reject = ["gate", "reject", "g1", "--note", "more"];
     world.backstop(&reject).with(0);
     world.until_left("at");
@@ -365,7 +369,7 @@ fn what_others_wrote_cannot_drive_the_terminal() {
         "run", "do it", "--from", "code", "--script", &script, "--check", &check,
     ];
     let mut seat = Seat::at(&world, Terminal::Controls, 80, &args);
-    seat.until_shown(&world, "your answer");
+    seat.until_shown(&world, "parks the mission): ");
     seat.type_in("retry\n");
     seat.until_shown(&world, "note");
     seat.type_in("\u{3}");
@@ -407,7 +411,7 @@ fn the_output_of_a_red_check_is_shown_harmless_at_the_gate() {
     let check = format!("cat {evil}; ! test -e work");
     let args = exec_run(AGENT, &check, &["--mode", "supervise"]);
     let mut seat = Seat::at(&world, Terminal::Controls, 80, &args);
-    seat.until_shown(&world, "your answer");
+    seat.until_shown(&world, "parks the mission): ");
     seat.type_in("\u{3}");
     let (_, asked) = seat.end(&world);
     assert!(asked.contains("  | before "), "{asked}");
