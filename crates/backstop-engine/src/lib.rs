@@ -51,7 +51,7 @@ pub use gate::{Funds, Gate, GateKind, Reason, Verb};
 pub use lane::{Landed, Lane};
 pub use launch::{Allowance, Brief, Launch, Order};
 pub use mission::{
-    Ended, Mission, ParkCause, ParkedAt, Pending, Position, ReplayError, Transition,
+    Begins, Ended, Mission, ParkCause, ParkedAt, Pending, Position, ReplayError, Transition,
 };
 pub use refusal::Refusal;
 pub use rule::Rule;

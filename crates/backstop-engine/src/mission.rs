@@ -75,7 +75,41 @@ pub enum ParkedAt {
 #[serde(transparent)]
 pub struct Pending(pub(crate) Next);
 
+/// What pending work begins with, once nothing is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Begins {
+    /// The preflight.
+    Preflight,
+    /// An attempt of an agent.
+    Attempt,
+    /// The host checks.
+    Checks,
+    /// Putting the cleared lane on the mission branch.
+    Landing,
+    /// Merging a base that moved.
+    Merge,
+    /// The next lane, or the ship gate after the last.
+    Following,
+    /// The ship gate.
+    ShipGate,
+}
+
 impl Pending {
+    /// What it begins with.
+    #[must_use]
+    pub fn begins(&self) -> Begins {
+        match &self.0 {
+            Next::Preflight => Begins::Preflight,
+            Next::Attempt | Next::Resume(_) => Begins::Attempt,
+            Next::Checks => Begins::Checks,
+            Next::Land => Begins::Landing,
+            Next::Merge(_) => Begins::Merge,
+            Next::Wait(_, then) => Self(Next::clone(then)).begins(),
+            Next::AfterLanding => Begins::Following,
+            Next::ShipGate => Begins::ShipGate,
+        }
+    }
+
     /// What it still waits for, and what it does then; none when it goes on at once.
     #[must_use]
     pub fn wait(&self) -> Option<(Wait, Self)> {

@@ -64,8 +64,11 @@ pub enum DispatchError {
 }
 
 /// Who is told of each step as it happens.
+///
+/// The loop that drives calls it: whoever waits here for a terminal or a person holds the mission up.
 pub trait Observe: Send {
-    /// A step was decided and is durable. `mission` is what it led to. Answers may be sent to `door`.
+    /// A step was decided and is durable, and its effects are started. `mission` is what it led to. Answers may be sent to
+    /// `door`. The first call is about the latest step so far, which another process may have taken.
     fn step(&mut self, step: &Step, mission: &Mission, door: &mpsc::Sender<Request>);
 }
 
@@ -78,6 +81,7 @@ pub struct Dispatcher<O> {
     requests: mpsc::Receiver<Request>,
     door: mpsc::Sender<Request>,
     observer: O,
+    latest: Option<Step>,
     at_gate: AtGate,
     interrupted: bool,
 }
@@ -95,6 +99,8 @@ pub struct Driven {
 pub struct Opening {
     /// The mission.
     pub mission: Mission,
+    /// The step that led to it.
+    pub latest: Option<Step>,
     /// Its journal.
     pub journal: Writer,
     /// Where it is worked on.
@@ -111,6 +117,7 @@ impl<O: Observe> Dispatcher<O> {
     pub fn new(opening: Opening, observer: O, at_gate: AtGate) -> Self {
         let Opening {
             mission,
+            latest,
             journal,
             ground,
             requests,
@@ -127,6 +134,7 @@ impl<O: Observe> Dispatcher<O> {
             requests,
             door,
             observer,
+            latest,
             at_gate,
             interrupted,
         }
@@ -174,6 +182,9 @@ impl<O: Observe> Dispatcher<O> {
 
     async fn drive(&mut self, by: Signature) -> Result<(), DispatchError> {
         let mut interrupts = Interrupts::listen();
+        if let Some(step) = self.latest.take() {
+            self.observer.step(&step, &self.mission, &self.door);
+        }
         while !self.is_over() {
             let sleep = sleep(self.until_due());
             tokio::select! {
@@ -270,10 +281,10 @@ impl<O: Observe> Dispatcher<O> {
             effects = step.effects.len(),
             "decided"
         );
-        self.observer.step(&step, &self.mission, &self.door);
         for (id, effect) in &step.effects {
             self.executor.start(*id, effect);
         }
+        self.observer.step(&step, &self.mission, &self.door);
         Ok(Ok(()))
     }
 }

@@ -232,10 +232,12 @@ impl Drive {
             ground,
             fresh,
             process,
+            mut steps,
             ..
         } = self;
         let opening = Opening {
             mission,
+            latest: steps.pop(),
             journal,
             ground,
             requests,
@@ -343,6 +345,7 @@ mod tests {
         let (door, requests) = mpsc::channel(1);
         let opening = Opening {
             mission: drive.mission,
+            latest: None,
             journal: drive.journal,
             ground: drive.ground,
             requests,

@@ -7,6 +7,7 @@ use backstop_engine::vocab::{Digest, PhaseKind};
 use backstop_engine::{Brief, Charter, Check, CheckResult, CheckVerdict, Order, Role};
 
 use crate::blobs::Blobs;
+use crate::words;
 
 /// How much of an artifact is put into a prompt, in bytes.
 const ARTIFACT: usize = 24 << 10;
@@ -134,7 +135,7 @@ pub fn verdict(verdict: &CheckVerdict) -> String {
     match verdict {
         CheckVerdict::Passed => "passed".into(),
         CheckVerdict::Failed { exit } => format!("failed with exit status {exit}"),
-        CheckVerdict::TimedOut => "ran longer than it may".into(),
+        CheckVerdict::TimedOut => words::OVER_TIME.into(),
         CheckVerdict::NotRun { cause } => format!("could not be run: {cause}"),
     }
 }

@@ -3,7 +3,7 @@
 use backstop_engine::mode::{self, Account};
 use backstop_engine::outcome::{FailCause, Interruption, Status, StatusKind, UnavailableCause};
 use backstop_engine::{
-    Ended, Fact, Gate, GateKind, Mission, ParkCause, ParkedAt, Position, Reason, Rule,
+    Begins, Ended, Fact, Gate, GateKind, Mission, ParkCause, ParkedAt, Position, Reason, Rule,
 };
 use backstop_engine::{Verb, WaitCause};
 
@@ -82,13 +82,27 @@ pub fn first_line(text: &str) -> &str {
 /// Text as a terminal may show it: what would move the cursor, change colours or reorder the line is replaced. Agents write some of it.
 #[must_use]
 pub fn shown(text: &str) -> String {
-    let harmless = |c: char| match c {
-        '\n' | '\t' => c,
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        c if c.is_control() => '\u{fffd}',
-        c => c,
-    };
+    let harmless = |c: char| if is_harmless(c) { c } else { '\u{fffd}' };
     text.chars().map(harmless).collect()
+}
+
+/// Whether a terminal does nothing with it but show it.
+#[must_use]
+pub fn is_harmless(c: char) -> bool {
+    match c {
+        '\n' | '\t' => true,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            false
+        }
+        c => !c.is_control(),
+    }
+}
+
+/// Text of which every further line begins with `indent`, so that none of them passes for a line of its own.
+#[must_use]
+pub fn hanging(text: &str, indent: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines.join(&format!("\n{indent}"))
 }
 
 const fn wait_name(cause: WaitCause) -> &'static str {
@@ -218,6 +232,9 @@ const fn ended(status: StatusKind) -> &'static str {
     }
 }
 
+/// What took longer than it may.
+pub(crate) const OVER_TIME: &str = "ran over its limit of time";
+
 /// How an attempt ended, with its cause.
 #[must_use]
 pub fn status(status: &Status) -> String {
@@ -231,6 +248,9 @@ pub fn status(status: &Status) -> String {
         }
         Status::Interrupted { by } => format!("interrupted: {}", interruption(*by)),
         Status::AgentUnavailable { cause } => format!("unavailable: {}", unavailable(*cause)),
+        Status::OverBudget {
+            account: Account::ActiveTime,
+        } => OVER_TIME.into(),
         Status::OverBudget { account } => format!("over its budget of `{account}`"),
         Status::Asked { question } => format!("asked: {question}"),
         Status::Success
@@ -315,20 +335,36 @@ fn parked(cause: ParkCause, at: &ParkedAt) -> String {
 
 /// What an answer does at a gate, in a clause.
 #[must_use]
-pub const fn offer(kind: GateKind, verb: Verb) -> &'static str {
-    match (kind, verb) {
+pub fn offer(gate: &Gate, verb: Verb) -> String {
+    let words = match (gate.kind, verb) {
         (_, Verb::Abort) => "end the mission; everything is kept",
-        (GateKind::Validate, Verb::Grant) => "refill what is exhausted and go back to Code",
-        (_, Verb::Grant) => "refill what is exhausted and go on",
+        (GateKind::Validate, Verb::Grant) => "refill what is exhausted, and go back to Code",
+        (_, Verb::Grant) => return format!("refill what is exhausted, and {}", again(gate)),
         (GateKind::Preflight, Verb::Approve) => "go on although it fails; the waiver is on record",
         (GateKind::Validate, Verb::Approve) => {
             "let this tree land (needs a note where a check is red)"
         }
         (_, Verb::Approve) => "ship exactly this digest",
         (_, Verb::Reject) => "back to Code with your note",
-        (GateKind::Preflight, Verb::Retry) => "look again",
         (GateKind::Validate, Verb::Retry) => "run the checks again",
-        (_, Verb::Retry) => "a new attempt; a note reaches the agent",
+        (_, Verb::Retry) => again(gate),
+    };
+    words.into()
+}
+
+/// What a gate goes on with, as an order.
+fn again(gate: &Gate) -> &'static str {
+    match gate.pending().begins() {
+        Begins::Preflight => "look again",
+        Begins::Attempt if gate.reasons.contains(&Reason::LimitTooFar) => {
+            "make a new attempt at once, without waiting for the limit; a note reaches the agent"
+        }
+        Begins::Attempt => "make a new attempt; a note reaches the agent",
+        Begins::Checks => "run the checks again",
+        Begins::Landing => "try again to put the lane on the mission branch",
+        Begins::Merge => "merge the moved base again",
+        Begins::Following => "begin what follows the landed lane",
+        Begins::ShipGate => "come back to the ship gate",
     }
 }
 

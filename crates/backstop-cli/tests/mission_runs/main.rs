@@ -20,3 +20,4 @@ mod sets_up;
 mod ships;
 mod shows;
 mod support;
+mod terminals;

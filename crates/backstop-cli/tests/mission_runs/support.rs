@@ -139,7 +139,7 @@ impl World {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    fn environment(&self, command: &mut Command) {
+    pub(crate) fn environment(&self, command: &mut Command) {
         let kept = |name: &str| std::env::var_os(name).map(|value| (name.to_owned(), value));
         command.env_clear();
         command.envs(

@@ -42,7 +42,7 @@ pub struct File {
     pub preflight: PreflightTable,
     /// How a workspace is made ready.
     pub workspace: WorkspaceTable,
-    /// Time limits.
+    /// Limits of time.
     pub limits: LimitTable,
     /// What agents may not touch.
     pub review: ReviewTable,
@@ -174,7 +174,7 @@ pub struct WorkspaceTable {
     pub copy: Vec<String>,
 }
 
-/// Time limits.
+/// Limits of time.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitTable {
