@@ -199,7 +199,7 @@ impl Scent {
 
     /// Living children that this process did not start, whatever they look like: a lane has left them. What another attempt
     /// that still runs knows as its own is left to its end: a daemon that an agent forked off must live as long as the agent. A
-    /// forged marker gains no more than that.
+    /// forged marker gains no more than that: the last attempt leaves none.
     fn strays(&self, table: &Table, list: &List) -> BTreeSet<u32> {
         let strays = list.strays(table).filter(|stat| !stat.is_dead());
         let mut strays: BTreeSet<u32> = strays.map(|stat| stat.pid).collect();
