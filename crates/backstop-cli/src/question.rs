@@ -70,7 +70,7 @@ pub fn show(mission: &Mission, gate: &Gate, host: Option<&Host>) -> String {
         let _ = writeln!(text, "  covers    {digest}");
         let _ = writeln!(text, "  commit    {}", mission.lane().head.commit);
         if let Some(stat) = host.and_then(|host| {
-            host.diff_stat(&mission.base().commit, &mission.lane().head.commit)
+            host.diff_stat(mission.base(), &mission.lane().head.commit)
                 .ok()
         }) {
             for line in stat.lines() {
