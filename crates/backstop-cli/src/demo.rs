@@ -8,6 +8,7 @@ use backstop_engine::{Answer, Fact, Mission, Position, Verb};
 use backstop_runner::dispatcher::AtGate;
 use backstop_runner::drive::Drive;
 use backstop_runner::opening::{self, Wish};
+use backstop_runner::process;
 use backstop_runner::view;
 
 use crate::fault::{Fault, Status};
@@ -91,7 +92,7 @@ fn make(dir: &Path, repo: &Path) -> Result<(), Fault> {
                 command.env_remove(name);
             }
         }
-        let done = command.output().map_err(|error| {
+        let done = process::output(&mut command).map_err(|error| {
             Fault::new(
                 Status::Preflight,
                 format!("`git` cannot be run ({error}): install git 2.38 or newer"),

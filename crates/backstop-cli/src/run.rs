@@ -12,6 +12,7 @@ use backstop_runner::dispatcher::AtGate;
 use backstop_runner::door::{self, DoorError};
 use backstop_runner::drive::{Drive, DriveError};
 use backstop_runner::opening::{self, Unchecked, Wish};
+use backstop_runner::process;
 use backstop_runner::state::{MissionDir, StateError};
 
 use crate::asking::Asking;
@@ -150,8 +151,9 @@ fn detach(place: &Place, drive: Drive) -> Result<Status, Fault> {
         .stdin(Stdio::null())
         .stdout(log.try_clone()?)
         .stderr(log)
-        .process_group(0)
-        .spawn()?;
+        .process_group(0);
+    // Nobody waits for it: it is to outlive this process, which ends nothing.
+    process::start(&mut command)?;
     out::say(&format!(
         "{id} runs by itself. Look with:\n  backstop status {id}\nIts runner writes to `{}`.\n",
         path.display()

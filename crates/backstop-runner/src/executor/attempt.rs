@@ -19,9 +19,7 @@ use super::work::{self, Found};
 use super::{Halted, blocking};
 use crate::edge::Ground;
 use crate::git::{GitError, LaneRef, Workspace};
-use crate::process::{
-    self, Ended, EndedBy, Exit, Identity, Limits, Oom, Orphans, Spawn, SpawnError, Stdin,
-};
+use crate::process::{self, Ended, EndedBy, Exit, Identity, Limits, Oom, Spawn, SpawnError, Stdin};
 use crate::prompt;
 
 /// The machinery around the agent does not do, and a person has to mend it.
@@ -241,7 +239,6 @@ fn spawned(ground: &Ground, order: &Order, command: CommandLine, dir: &Path) -> 
         "BACKSTOP_ARTIFACT".into(),
         work::artifact_file(ground, order).into(),
     ));
-    spawn.orphans = Orphans::Ended;
     spawn.stdin = match command.stdin {
         agents::Stdin::Null => Stdin::Null,
         agents::Stdin::Text(text) => Stdin::Text(text.into_bytes()),

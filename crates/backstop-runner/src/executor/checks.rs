@@ -14,9 +14,7 @@ use crate::blobs::Blobs;
 use crate::disk;
 use crate::edge::Ground;
 use crate::git::Scratch;
-use crate::process::{
-    self, Ended, EndedBy, Exit, Heard, Identity, Limits, Marker, Order, Orphans, Spawn,
-};
+use crate::process::{self, Ended, EndedBy, Exit, Heard, Identity, Limits, Marker, Order, Spawn};
 
 /// The most of a check's output that is kept, in bytes.
 const KEPT: u64 = 8 << 20;
@@ -270,7 +268,6 @@ pub(super) async fn shell(
     let mut spawn = Spawn::new("/bin/sh", dir, ground.check_marker(phase));
     spawn.args = vec!["-c".into(), command.into()];
     spawn.env.push(ready::git_settings(ground)?);
-    spawn.orphans = Orphans::Ended;
     spawn.limits = Limits {
         idle: None,
         wall: Some(Duration::from_millis(ground.settings.limits.check_ms)),

@@ -1,6 +1,7 @@
 //! Looks whether a mission can be worked on, before anything is spent: git, people, agents, disk, checks.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use backstop_agents as agents;
@@ -12,6 +13,7 @@ use backstop_engine::{
 use super::{Halted, blocking, checks};
 use crate::edge::Ground;
 use crate::git::shown;
+use crate::process;
 
 /// The least room for a mission on its disk, in bytes.
 const ROOM: u64 = 64 << 20;
@@ -194,11 +196,11 @@ pub(crate) fn missing_program(invocation: &agents::Invocation) -> Option<String>
     if !word.chars().all(plain) || (word.contains('/') && !word.starts_with('/')) {
         return None;
     }
-    let asked = std::process::Command::new("/bin/sh")
-        .args(["-c", "command -v -- \"$1\" >/dev/null 2>&1", "sh", word])
-        .status();
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "command -v -- \"$1\"", "sh", word]);
+    let asked = process::output(&mut command);
     asked
-        .is_ok_and(|status| !status.success())
+        .is_ok_and(|asked| !asked.status.success())
         .then(|| word.to_owned())
 }
 
