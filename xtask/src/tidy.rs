@@ -1,8 +1,9 @@
-//! `tidy`: the habits that a compiler does not hold: sizes, names, comments, doors, links.
+//! `tidy`: the habits that a compiler does not hold: sizes, names, comments, doors, children, links.
 //!
 //! A rule is a function from what it reads to faults; none of them changes a file.
 
 mod attributes;
+mod children;
 mod comments;
 mod dependencies;
 mod doors;
@@ -17,8 +18,9 @@ use crate::repo::Repo;
 use crate::rust::Rust;
 
 /// The rules of a Rust file.
-const OF_RUST: [fn(&Rust<'_>) -> Vec<Fault>; 5] = [
+const OF_RUST: [fn(&Rust<'_>) -> Vec<Fault>; 6] = [
     attributes::faults,
+    children::faults,
     comments::faults,
     doors::faults,
     names::faults,

@@ -68,6 +68,8 @@ pub enum Support {
 pub struct Features {
     /// Taking up a session by its id.
     pub resume: Support,
+    /// Having a model work for it, which costs money.
+    pub model: Support,
     /// Reporting what it cost.
     pub cost: Support,
     /// Saying by itself how it ended; without it only the exit status tells.

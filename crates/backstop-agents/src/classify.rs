@@ -81,7 +81,7 @@ pub enum Rule {
     SignalNotOurs,
     /// Its own last word.
     Terminal,
-    /// Its own last word and its exit status contradict each other.
+    /// It claims success, and something that the host saw contradicts it.
     Contradiction,
     /// Its exit status, as it has no last word.
     ExitStatus,
@@ -103,7 +103,7 @@ pub struct Classified {
 pub fn classify(features: Features, transcript: &Transcript, host: &HostFacts) -> Classified {
     let decided = by_host(transcript, host)
         .or_else(|| by_terminal(transcript, host))
-        .unwrap_or_else(|| by_exit(features, host.ending));
+        .unwrap_or_else(|| by_exit(features, host));
     let (status, rule) = decided;
     Classified { status, rule }
 }
@@ -195,11 +195,14 @@ const fn error(kind: ErrorKind) -> Status {
 }
 
 /// POSIX shells say 126 for a command that may not be executed and 127 for one that is not there.
-fn by_exit(features: Features, ending: Ending) -> Decided {
+fn by_exit(features: Features, host: &HostFacts) -> Decided {
     let unavailable = |cause| (Status::AgentUnavailable { cause }, Rule::ExitStatus);
-    match (features.terminal, ending) {
+    match (features.terminal, host.ending) {
         (_, Ending::Exited(126)) => unavailable(UnavailableCause::NotExecutable),
         (_, Ending::Exited(127)) => unavailable(UnavailableCause::Missing),
+        (Support::No, Ending::Exited(0)) if host.oom_kills > 0 => {
+            (Status::Unknown, Rule::Contradiction)
+        }
         (Support::No, Ending::Exited(0)) => (Status::Success, Rule::ExitStatus),
         (Support::Yes, Ending::Exited(0)) => (Status::Unknown, Rule::NoTerminal),
         (Support::Yes | Support::No, _) => (
@@ -218,11 +221,13 @@ mod tests {
 
     const SAYS: Features = Features {
         resume: Support::Yes,
+        model: Support::Yes,
         cost: Support::Yes,
         terminal: Support::Yes,
     };
     const SILENT: Features = Features {
         resume: Support::No,
+        model: Support::Yes,
         cost: Support::No,
         terminal: Support::No,
     };
@@ -315,6 +320,11 @@ mod tests {
         assert_eq!(
             status(SAYS, &said(Terminal::Success), facts),
             Status::Unknown
+        );
+        let quiet = classify(SILENT, &Transcript::default(), &facts);
+        assert_eq!(
+            (quiet.status, quiet.rule),
+            (Status::Unknown, Rule::Contradiction)
         );
     }
 

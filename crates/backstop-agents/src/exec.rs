@@ -28,6 +28,7 @@ impl Adapter for Exec {
     fn features(&self) -> Features {
         Features {
             resume: Support::No,
+            model: Support::Yes,
             cost: Support::No,
             terminal: Support::No,
         }

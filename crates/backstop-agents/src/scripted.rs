@@ -62,6 +62,7 @@ impl Adapter for Scripted {
     fn features(&self) -> Features {
         Features {
             resume: Support::Yes,
+            model: Support::No,
             cost: Support::Yes,
             terminal: Support::Yes,
         }

@@ -1,8 +1,11 @@
 //! Offers a gate's answers in place, on a terminal.
+//!
+//! One thread reads the terminal for as long as the process lives. What is typed counts for the gate that was open when
+//! it was typed, and for no other.
 
-use std::io::{BufRead as _, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use backstop_engine::vocab::{Note, Signature};
+use backstop_engine::vocab::{GateId, Note, Signature};
 use backstop_engine::{Answer, Fact, Gate, Mission, Position, Verb};
 use backstop_runner::dispatcher::{Observe, Request};
 use backstop_runner::git::Host;
@@ -10,94 +13,196 @@ use backstop_runner::history::Step;
 use backstop_runner::words;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::keyboard::{self, Keyboard};
 use crate::live::Narrator;
 use crate::question;
+use crate::screen::{self, Stream};
 
 /// Tells each step, and at a gate asks the person at the terminal, if one is there.
-pub struct Asking<W> {
-    narrator: Narrator<W>,
+pub struct Asking {
+    narrator: Narrator,
     host: Host,
     /// Who answers here; none where nobody does.
     by: Option<Signature>,
+    desk: Arc<Desk>,
+    reads: bool,
 }
 
-impl<W: Write> Asking<W> {
+/// The gate that a person is asked about now.
+#[derive(Default)]
+struct Desk(Mutex<Option<Asked>>);
+
+/// A question that is put, and how far it is answered.
+struct Asked {
+    gate: Gate,
+    by: Signature,
+    door: mpsc::Sender<Request>,
+    /// What was chosen, while its note is asked for.
+    verb: Option<Verb>,
+}
+
+impl Asking {
     /// Asks `by`; nobody where nobody is there.
-    pub const fn new(narrator: Narrator<W>, host: Host, by: Option<Signature>) -> Self {
-        Self { narrator, host, by }
+    pub fn new(narrator: Narrator, host: Host, by: Option<Signature>) -> Self {
+        let (desk, reads) = (Arc::default(), false);
+        Self {
+            narrator,
+            host,
+            by,
+            desk,
+            reads,
+        }
     }
-}
 
-impl<W: Write + Send> Observe for Asking<W> {
-    fn step(&mut self, step: &Step, mission: &Mission, door: &mpsc::Sender<Request>) {
-        self.narrator.tell(step, mission);
-        if let (Position::AtGate(_, gate), Some(by)) = (mission.position(), &self.by) {
-            println!("\n{}", question::show(mission, gate, Some(&self.host)));
-            let (gate, by, door) = (gate.clone(), by.clone(), door.clone());
+    fn ask(&mut self, mission: &Mission, asked: Asked) {
+        let text = question::show(mission, &asked.gate, Some(&self.host));
+        screen::say(Stream::Out, &format!("\n{text}\n"));
+        let mut desk = self.desk.lock();
+        // What was typed before the question cannot be an answer to it.
+        keyboard::forget();
+        asked.offer();
+        *desk = Some(asked);
+        drop(desk);
+        if !std::mem::replace(&mut self.reads, true) {
+            let desk = Arc::clone(&self.desk);
             // A thread of its own: reading a terminal blocks, and the loop must hear signals and the door meanwhile.
-            std::thread::spawn(move || ask(&gate, &by, &door));
+            let begun = std::thread::Builder::new()
+                .name("keyboard".into())
+                .spawn(move || desk.listen());
+            if begun.is_err() {
+                let words = "no answer can be read here: use the commands above elsewhere\n";
+                screen::say(Stream::Out, words);
+            }
         }
     }
 }
 
-/// Asks until an answer is taken, or the terminal or the gate is gone.
-fn ask(gate: &Gate, by: &Signature, door: &mpsc::Sender<Request>) {
-    while let Some(verb) = choose(gate) {
-        let Some(note) = read("note (may be empty): ") else {
+impl Observe for Asking {
+    fn step(&mut self, step: &Step, mission: &Mission, door: &mpsc::Sender<Request>) {
+        self.narrator.step(step, mission, door);
+        let Some(by) = self.by.clone() else {
             return;
         };
-        let note = match note.parse::<Note>() {
-            Ok(note) => Some(note).filter(|note| !note.is_blank()),
-            Err(error) => {
-                println!("{error}");
-                continue;
+        match mission.position() {
+            Position::AtGate(_, gate) if self.desk.open().as_ref() == Some(&gate.id) => {}
+            Position::AtGate(_, gate) => {
+                let (gate, door, verb) = (gate.clone(), door.clone(), None);
+                self.ask(
+                    mission,
+                    Asked {
+                        gate,
+                        by,
+                        door,
+                        verb,
+                    },
+                );
             }
-        };
-        let answer = Answer {
-            gate: gate.id.clone(),
-            digest: gate.digest,
-            verb,
-            accounts: Vec::new(),
-            note,
-            by: by.clone(),
-        };
-        match send(Fact::Answered(answer), door) {
-            Some(Ok(())) | None => return,
-            Some(Err(words)) => println!("refused: {words}"),
+            Position::Busy(_)
+            | Position::Waiting(..)
+            | Position::Parked(..)
+            | Position::Ended(_) => *self.desk.lock() = None,
         }
     }
 }
 
-fn choose(gate: &Gate) -> Option<Verb> {
-    loop {
-        for (n, verb) in gate.offers.iter().enumerate() {
-            println!(
-                "  {}  {verb}: {}",
-                n.saturating_add(1),
-                words::offer(gate.kind, *verb)
-            );
+impl Desk {
+    fn lock(&self) -> MutexGuard<'_, Option<Asked>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open(&self) -> Option<GateId> {
+        self.lock().as_ref().map(|asked| asked.gate.id.clone())
+    }
+
+    /// Hears every line until the terminal is gone.
+    fn listen(&self) {
+        let mut keyboard = Keyboard::default();
+        while let Some((gate, lines)) = keyboard.read(|| self.open()) {
+            for line in lines {
+                screen::entered();
+                self.hear(gate.as_ref(), &line);
+            }
         }
-        let chosen = read("your answer (a number or a word; Ctrl-C parks the mission): ")?;
-        let chosen = chosen.trim();
+    }
+
+    /// Takes a line that was typed while `gate` was open.
+    fn hear(&self, gate: Option<&GateId>, line: &str) {
+        let mut desk = self.lock();
+        let now = desk.as_ref().map(|asked| asked.gate.id.clone());
+        let Some(asked) = desk.as_mut().filter(|_| now.as_ref() == gate) else {
+            let late = match gate {
+                Some(gate) => format!("gate {gate} is closed: `{line}` is not taken\n"),
+                None if line.trim().is_empty() => String::new(),
+                None => format!("no gate is open: `{line}` is not taken\n"),
+            };
+            screen::say(Stream::Out, &late);
+            if let Some(asked) = desk.as_ref() {
+                asked.offer();
+            }
+            return;
+        };
+        let Some(answer) = asked.hear(line) else {
+            return;
+        };
+        let door = asked.door.clone();
+        // The loop takes the lock when the answer closes the gate.
+        drop(desk);
+        if let Some(Err(words)) = send(Fact::Answered(answer), &door) {
+            screen::say(Stream::Out, &format!("refused: {words}\n"));
+            if let Some(asked) = self.lock().as_ref() {
+                asked.offer();
+            }
+        }
+    }
+}
+
+impl Asked {
+    fn offer(&self) {
+        for (n, verb) in self.gate.offers.iter().enumerate() {
+            let does = words::offer(&self.gate, *verb);
+            let n = n.saturating_add(1);
+            screen::say(Stream::Out, &format!("  {n}  {verb}: {does}\n"));
+        }
+        screen::prompt("your answer (a number or a word; Ctrl-C parks the mission): ");
+    }
+
+    /// The answer, once it is whole.
+    fn hear(&mut self, line: &str) -> Option<Answer> {
+        let Some(verb) = self.verb.take() else {
+            self.choose(line.trim());
+            return None;
+        };
+        match line.parse::<Note>() {
+            Ok(note) => Some(Answer {
+                gate: self.gate.id.clone(),
+                digest: self.gate.digest,
+                verb,
+                accounts: Vec::new(),
+                note: Some(note).filter(|note| !note.is_blank()),
+                by: self.by.clone(),
+            }),
+            Err(error) => {
+                screen::say(Stream::Out, &format!("{error}\n"));
+                self.offer();
+                None
+            }
+        }
+    }
+
+    fn choose(&mut self, chosen: &str) {
         let by_number = chosen
             .parse::<usize>()
             .ok()
-            .and_then(|n| gate.offers.get(n.checked_sub(1)?));
-        let by_name = gate.offers.iter().find(|verb| verb.name() == chosen);
-        match by_number.or(by_name) {
-            Some(verb) => return Some(*verb),
-            None => println!("`{chosen}` is not one of the answers"),
+            .and_then(|n| self.gate.offers.get(n.checked_sub(1)?));
+        let by_name = self.gate.offers.iter().find(|verb| verb.name() == chosen);
+        if let Some(verb) = by_number.or(by_name) {
+            self.verb = Some(*verb);
+            screen::prompt("note (may be empty): ");
+        } else {
+            let words = format!("`{chosen}` is not one of the answers\n");
+            screen::say(Stream::Out, &words);
+            self.offer();
         }
-    }
-}
-
-fn read(prompt: &str) -> Option<String> {
-    print!("{prompt}");
-    let _ = std::io::stdout().flush();
-    let mut line = String::new();
-    match std::io::stdin().lock().read_line(&mut line) {
-        Ok(0) | Err(_) => None,
-        Ok(_) => Some(line.trim_end_matches(['\r', '\n']).to_owned()),
     }
 }
 

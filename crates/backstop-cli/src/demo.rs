@@ -1,6 +1,5 @@
 //! `demo`: the offline tour. A scratch repository, the scripted agent, a repaired failure, a waited-out limit, a gate.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,12 +8,14 @@ use backstop_engine::{Answer, Fact, Mission, Position, Verb};
 use backstop_runner::dispatcher::AtGate;
 use backstop_runner::drive::Drive;
 use backstop_runner::opening::{self, Wish};
+use backstop_runner::process;
 use backstop_runner::view;
 
 use crate::fault::{Fault, Status};
 use crate::live::{Narrator, Reasons};
 use crate::place::{self, Place};
-use crate::{out, question, report, run};
+use crate::screen::{self, Stream};
+use crate::{question, report, run};
 
 /// What `demo` takes.
 #[derive(Debug, clap::Args)]
@@ -39,7 +40,7 @@ pub fn demo(state: Option<&Path>, args: &DemoArgs) -> Result<Status, Fault> {
     make(&dir, &repo)?;
     let own = dir.join("state");
     let place = Place::find(&repo, Some(state.unwrap_or(&own)))?;
-    introduce(&repo)?;
+    introduce(&repo);
     let by = place::operator(None)?;
     let wish = Wish {
         goal: Some("greet people by their name".into()),
@@ -91,7 +92,7 @@ fn make(dir: &Path, repo: &Path) -> Result<(), Fault> {
                 command.env_remove(name);
             }
         }
-        let done = command.output().map_err(|error| {
+        let done = process::output(&mut command).map_err(|error| {
             Fault::new(
                 Status::Preflight,
                 format!("`git` cannot be run ({error}): install git 2.38 or newer"),
@@ -117,33 +118,27 @@ fn make(dir: &Path, repo: &Path) -> Result<(), Fault> {
     ])
 }
 
-fn introduce(repo: &Path) -> Result<(), Fault> {
-    writeln!(
-        std::io::stdout().lock(),
+fn introduce(repo: &Path) {
+    let words = format!(
         "This is a real mission in a scratch repository, `{}`.\n\
          A scripted agent plays the part of a coding agent: no model, no network.\n\
-         Its first work fails the host's check, and it meets a provider's limit of two seconds.\n",
+         Its first work fails the host's check, and it meets a provider's limit of two seconds.\n\n",
         repo.display()
-    )?;
-    Ok(())
+    );
+    screen::say(Stream::Out, &words);
 }
 
 fn drive_to_gate(drive: Drive, by: &Signature) -> Result<Mission, Fault> {
-    let mut narrator = Narrator::new(std::io::stdout(), Reasons::Told);
-    if let Some(step) = drive.steps().last() {
-        narrator.tell(step, drive.mission());
-    }
+    let narrator = Narrator::new(Stream::Out, Reasons::Told);
     let driven = run::runtime()?.block_on(drive.run(narrator, AtGate::Leave, by.clone()))?;
     Ok(driven.mission)
 }
 
 fn approve(place: &Place, mission: &Mission, by: &Signature) -> Result<Status, Fault> {
-    let mut out = std::io::stdout().lock();
-    writeln!(
-        out,
-        "\nThe operator looks at the gate and approves exactly this digest.\n"
-    )?;
-    drop(out);
+    screen::say(
+        Stream::Out,
+        "\nThe operator looks at the gate and approves exactly this digest.\n\n",
+    );
     let dir = place.home.mission(&mission.charter().fields().mission)?;
     let mut drive = Drive::take_up(&dir, &place.repository)?;
     let Some(gate) = mission.gate() else {
@@ -160,13 +155,12 @@ fn approve(place: &Place, mission: &Mission, by: &Signature) -> Result<Status, F
     let mission = drive_to_gate(drive, by)?;
     let history = place::read(&dir)?;
     let told = report::text(&view::report(&history, &dir));
-    out::say(&format!("\n{told}"))?;
+    screen::say(Stream::Out, &format!("\n{told}"));
     Ok(question::status(&mission))
 }
 
 /// Says how to look and how to answer, with commands that work as they stand.
 fn leave(place: &Place, mission: &Mission, own: Option<&Path>) -> Result<Status, Fault> {
-    let mut out = std::io::stdout().lock();
     let host = backstop_runner::git::Host::open(
         &place.repository,
         &mission.charter().fields().mission,
@@ -176,13 +170,13 @@ fn leave(place: &Place, mission: &Mission, own: Option<&Path>) -> Result<Status,
             .path(),
         &[],
     )?;
-    writeln!(out, "\n{}", question::end(mission, Some(&host)))?;
     let state = own.map(|own| format!("export BACKSTOP_STATE={}\n  ", own.display()));
-    writeln!(
-        out,
-        "The commands above work there:\n  {}cd {}",
+    let words = format!(
+        "\n{}\nThe commands above work there:\n  {}cd {}\n",
+        question::end(mission, Some(&host)),
         state.unwrap_or_default(),
         place.repository.root().display()
-    )?;
+    );
+    screen::say(Stream::Out, &words);
     Ok(question::status(mission))
 }

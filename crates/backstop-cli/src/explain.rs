@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use backstop_runner::clock;
 use backstop_runner::history::{History, Step};
 use backstop_runner::view::{self, StepView};
+use backstop_runner::words;
 
 use crate::fault::{Fault, Status};
 use crate::out;
@@ -61,6 +62,7 @@ fn block(step: &StepView) -> String {
         step.fact
     );
     for line in &step.lines {
+        let line = words::hanging(line, "        ");
         let _ = writeln!(text, "      {line}");
     }
     for because in &step.because {

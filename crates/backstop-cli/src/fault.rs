@@ -200,3 +200,18 @@ impl From<DriveError> for Fault {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use backstop_runner::dispatcher::DispatchError;
+
+    use super::*;
+
+    #[test]
+    fn an_effect_that_broke_off_is_unexpected() {
+        let broken = DispatchError::Broken("a fault in git".into());
+        let fault = Fault::from(DriveError::Dispatch(broken));
+        assert_eq!(fault.status.code(), 1);
+        assert!(fault.to_string().contains("`a fault in git`"), "{fault}");
+    }
+}

@@ -14,6 +14,7 @@ use crate::out;
 use crate::place::{self, Place};
 use crate::question;
 use crate::run::{self, Driving};
+use crate::screen;
 
 /// The gate commands.
 #[derive(Debug, clap::Subcommand)]
@@ -98,7 +99,7 @@ fn waiting(place: &Place) -> Result<Vec<(MissionDir, Mission)>, Fault> {
         match place::read(&dir) {
             Ok(history) if history.mission.gate().is_some() => found.push((dir, history.mission)),
             Ok(_) => {}
-            Err(fault) => out::warn(&format!("mission {id}: {fault}")),
+            Err(fault) => screen::warn(&format!("mission {id}: {fault}")),
         }
     }
     Ok(found)

@@ -1,6 +1,6 @@
 //! What a person sees while a mission runs: a line for each thing that happens, and why.
 
-use std::io::Write;
+use std::fmt::Write as _;
 
 use backstop_engine::{Mission, Rule};
 use backstop_runner::clock;
@@ -8,6 +8,8 @@ use backstop_runner::dispatcher::{Observe, Request};
 use backstop_runner::history::Step;
 use backstop_runner::{story, words};
 use tokio::sync::mpsc;
+
+use crate::screen::{self, Stream};
 
 /// Whether the rules behind each step are told too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,38 +20,49 @@ pub enum Reasons {
     Left,
 }
 
+/// Behind the time of a line; a further line of the same words begins here, so that none of them passes for a step.
+const INDENT: &str = "          ";
+
+/// A step in lines.
+pub fn told(step: &Step, mission: &Mission, reasons: Reasons) -> String {
+    let mut text = String::new();
+    let time = clock::utc(step.at);
+    let time = time.get(11..19).unwrap_or_default();
+    for line in story::lines(step, mission) {
+        let _ = writeln!(text, "{time}  {}", words::hanging(&line, INDENT));
+    }
+    if reasons == Reasons::Told {
+        for rule in step.because.iter().filter(|rule| !is_plain(**rule)) {
+            let _ = writeln!(text, "{INDENT}because {}", words::rule(*rule));
+        }
+    }
+    text
+}
+
 /// Tells each step on a stream.
-pub struct Narrator<W> {
-    out: W,
+pub struct Narrator {
+    stream: Stream,
     reasons: Reasons,
 }
 
-impl<W: Write> Narrator<W> {
-    /// Tells on `out`.
-    pub const fn new(out: W, reasons: Reasons) -> Self {
-        Self { out, reasons }
-    }
-
-    /// Tells one step. A stream that is closed wants no more.
-    pub fn tell(&mut self, step: &Step, mission: &Mission) {
-        let time = clock::utc(step.at);
-        let time = time.get(11..19).unwrap_or_default();
-        for line in story::lines(step, mission) {
-            let _ = writeln!(self.out, "{time}  {}", words::shown(&line));
-        }
-        if self.reasons == Reasons::Told {
-            for rule in step.because.iter().filter(|rule| !is_plain(**rule)) {
-                let _ = writeln!(self.out, "          because {}", words::rule(*rule));
-            }
-        }
-        let _ = self.out.flush();
+impl Narrator {
+    /// Tells on `stream`.
+    pub const fn new(stream: Stream, reasons: Reasons) -> Self {
+        Self { stream, reasons }
     }
 }
 
-impl<W: Write + Send> Observe for Narrator<W> {
+impl Observe for Narrator {
     fn step(&mut self, step: &Step, mission: &Mission, _door: &mpsc::Sender<Request>) {
-        self.tell(step, mission);
+        screen::say(self.stream, &told(step, mission, self.reasons));
     }
+}
+
+/// Tells nothing.
+pub struct Silent;
+
+impl Observe for Silent {
+    fn step(&mut self, _step: &Step, _mission: &Mission, _door: &mpsc::Sender<Request>) {}
 }
 
 /// Rules that only say what the line above them says.

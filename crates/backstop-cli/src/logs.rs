@@ -11,7 +11,7 @@ use backstop_runner::view::{self, AttemptView};
 
 use crate::fault::{Fault, Status};
 use crate::follow::{self, Until};
-use crate::live::{Narrator, Reasons};
+use crate::live::{self, Reasons};
 use crate::out;
 use crate::place::{self, Place};
 
@@ -58,9 +58,7 @@ fn teller(json: bool) -> impl FnMut(&Step, &Mission) -> Result<(), Fault> {
         if json {
             return out::json_line(&view::step(step, mission)).map(drop);
         }
-        let mut told = Vec::new();
-        Narrator::new(&mut told, Reasons::Left).tell(step, mission);
-        out::raw(&told).map(drop)
+        out::say(&live::told(step, mission, Reasons::Left)).map(drop)
     }
 }
 
@@ -163,5 +161,5 @@ fn transcript(dir: &MissionDir, wanted: Option<usize>) -> Result<Status, Fault> 
     };
     let digest = found.transcript_digest.ok_or_else(none)?;
     let bytes = Blobs::at(dir.blobs()).read(&digest)?;
-    out::raw(&bytes)
+    out::foreign(&bytes)
 }

@@ -16,6 +16,7 @@ mod follow;
 mod gate;
 mod init;
 mod journal;
+mod keyboard;
 mod live;
 mod logs;
 mod out;
@@ -26,6 +27,7 @@ mod policy_table;
 mod question;
 mod report;
 mod run;
+mod screen;
 mod status;
 mod ticker;
 
@@ -103,15 +105,16 @@ enum Command {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     cli.common.log();
-    match settle().and_then(|()| run_command(&cli)) {
-        Ok(status) => status.into(),
-        Err(fault) => {
+    let status = settle()
+        .and_then(|()| run_command(&cli))
+        .unwrap_or_else(|fault| {
             if !fault.is_silent() {
-                out::warn(&fault.to_string());
+                screen::warn(&fault.to_string());
             }
-            fault.status.into()
-        }
-    }
+            fault.status
+        });
+    screen::close();
+    status.into()
 }
 
 /// Whoever started us may block signals or ignore the end of children, as some supervisors do.
@@ -158,5 +161,6 @@ fn scripted(script: &std::path::Path) -> Result<Status, Fault> {
     let failed = |error| Fault::new(Status::Unexpected, error);
     let place = backstop_runner::play::Place::from_env().map_err(failed)?;
     let status = backstop_runner::play::play(script, place).map_err(failed)?;
+    screen::close();
     std::process::exit(status)
 }

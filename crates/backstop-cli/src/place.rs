@@ -10,6 +10,7 @@ use backstop_runner::history::{self, History};
 use backstop_runner::state::{Home, MissionDir};
 
 use crate::fault::{Fault, Status};
+use crate::screen;
 
 /// A repository and where Backstop keeps its state.
 pub struct Place {
@@ -147,10 +148,12 @@ impl Common {
     /// Writes the log to standard error, as much of it as `RUST_LOG` asks for; nothing without it.
     pub fn log(&self) {
         use tracing_subscriber::EnvFilter;
+        // A fault of writing is not told: the terminal that it would be told on is the one that is gone.
         let filter = || EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("off"));
         let log = tracing_subscriber::fmt()
             .with_env_filter(filter())
-            .with_writer(std::io::stderr);
+            .log_internal_errors(false)
+            .with_writer(|| screen::Log);
         match self.log_format {
             LogFormat::Text => log.with_ansi(false).init(),
             LogFormat::Json => log.json().init(),

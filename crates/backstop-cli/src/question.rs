@@ -17,6 +17,9 @@ use crate::fault::Status;
 /// How many lines of an output are shown at a gate.
 const SHOWN: usize = 6;
 
+/// Behind the name of a line: no further line of foreign words begins where a line of the gate does.
+const INDENT: &str = "            ";
+
 /// How the end of a drive is told to a shell.
 pub fn status(mission: &Mission) -> Status {
     match mission.position() {
@@ -53,7 +56,11 @@ pub fn show(mission: &Mission, gate: &Gate, host: Option<&Host>) -> String {
         .as_ref()
         .filter(|_| gate.digest.is_none());
     if let Some(status) = told {
-        let _ = writeln!(text, "  ended     {}", words::status(status));
+        let _ = writeln!(
+            text,
+            "  ended     {}",
+            words::hanging(&words::status(status), INDENT)
+        );
     }
     for line in host.map(|host| cause(host, gate)).unwrap_or_default() {
         let _ = writeln!(text, "  | {line}");
@@ -63,7 +70,7 @@ pub fn show(mission: &Mission, gate: &Gate, host: Option<&Host>) -> String {
         let _ = writeln!(text, "  covers    {digest}");
         let _ = writeln!(text, "  commit    {}", mission.lane().head.commit);
         if let Some(stat) = host.and_then(|host| {
-            host.diff_stat(&fields.base.commit, &mission.lane().head.commit)
+            host.diff_stat(mission.base(), &mission.lane().head.commit)
                 .ok()
         }) {
             for line in stat.lines() {
@@ -87,11 +94,7 @@ pub fn show(mission: &Mission, gate: &Gate, host: Option<&Host>) -> String {
     let _ = writeln!(text, "Answer it:");
     for verb in &gate.offers {
         let command = words::command(fields.mission.as_str(), gate, *verb);
-        let _ = writeln!(
-            text,
-            "  {command}\n      {}",
-            words::offer(gate.kind, *verb)
-        );
+        let _ = writeln!(text, "  {command}\n      {}", words::offer(gate, *verb));
     }
     text
 }
@@ -135,7 +138,11 @@ fn said(fact: &Fact, kind: GateKind) -> Option<Vec<String>> {
 
 fn failure(point: &Point) -> Option<String> {
     match &point.verdict {
-        PointVerdict::Failed(words) => Some(format!("{}: {words}", point.name)),
+        PointVerdict::Failed(words) => Some(format!(
+            "{}: {}",
+            point.name,
+            words::hanging(words.as_str(), "  |   ")
+        )),
         PointVerdict::Held(_) | PointVerdict::Warned(_) => None,
     }
 }
@@ -174,7 +181,7 @@ fn checks(text: &mut String, mission: &Mission, host: Option<&Host>) {
             text,
             "  check     `{}` {}",
             result.name,
-            prompt::verdict(&result.verdict)
+            words::hanging(&prompt::verdict(&result.verdict), INDENT)
         );
         for line in host.map(|host| printed(host, result)).unwrap_or_default() {
             let _ = writeln!(text, "  | {line}");

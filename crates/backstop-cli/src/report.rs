@@ -44,7 +44,7 @@ pub(crate) fn report(place: &Place, args: &ReportArgs) -> Result<Status, Fault> 
     };
     if args.html {
         let title = title(place, &found);
-        return out::raw(
+        return out::foreign(
             html::page(&title, clock::now(), &found.reports, &found.damaged).as_bytes(),
         );
     }

@@ -1,6 +1,6 @@
 //! `run`, `resume` and `stop`: opening missions, driving them, and stopping them.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -8,18 +8,20 @@ use std::process::Stdio;
 use backstop_engine::mode::Mode;
 use backstop_engine::vocab::{Signature, Stage};
 use backstop_engine::{Fact, Position, ShipBy};
-use backstop_runner::dispatcher::{AtGate, Observe};
+use backstop_runner::dispatcher::AtGate;
 use backstop_runner::door::{self, DoorError};
 use backstop_runner::drive::{Drive, DriveError};
 use backstop_runner::opening::{self, Unchecked, Wish};
+use backstop_runner::process;
 use backstop_runner::state::{MissionDir, StateError};
 
 use crate::asking::Asking;
 use crate::fault::{Fault, Status};
-use crate::live::{Narrator, Reasons};
+use crate::live::{Narrator, Reasons, Silent};
 use crate::out;
 use crate::place::{self, Place};
 use crate::question;
+use crate::screen::{self, Stream};
 use crate::ticker::Ticker;
 
 /// What a new mission is opened with.
@@ -149,8 +151,9 @@ fn detach(place: &Place, drive: Drive) -> Result<Status, Fault> {
         .stdin(Stdio::null())
         .stdout(log.try_clone()?)
         .stderr(log)
-        .process_group(0)
-        .spawn()?;
+        .process_group(0);
+    // Nobody waits for it: it is to outlive this process, which ends nothing.
+    process::start(&mut command)?;
     out::say(&format!(
         "{id} runs by itself. Look with:\n  backstop status {id}\nIts runner writes to `{}`.\n",
         path.display()
@@ -162,28 +165,13 @@ pub fn drive_on(drive: Drive, driving: &Driving, by: Signature) -> Result<Status
     let interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let stays = driving.wait || (interactive && !driving.exit_on_gate);
     let at_gate = if stays { AtGate::Stay } else { AtGate::Leave };
-    let mut narrator = Narrator::new(std::io::stderr(), Reasons::Left);
-    let last = drive.steps().last().cloned();
-    if let Some(step) = &last {
-        narrator.tell(step, drive.mission());
-    }
+    let narrator = Narrator::new(Stream::Err, Reasons::Left);
     let person = (interactive && stays).then(|| by.clone());
-    let asking = Asking::new(narrator, drive.ground().host.clone(), person);
-    finish(drive, Ticker::new(asking), at_gate, by)
-}
-
-/// Drives with `observer`, then says how it ended.
-pub fn finish(
-    drive: Drive,
-    observer: impl Observe,
-    at_gate: AtGate,
-    by: Signature,
-) -> Result<Status, Fault> {
     let host = question::host(&drive);
-    let runtime = runtime()?;
-    let driven = runtime.block_on(drive.run(observer, at_gate, by))?;
-    let mut out = std::io::stdout().lock();
-    let _ = write!(out, "\n{}", question::end(&driven.mission, Some(&host)));
+    let asking = Asking::new(narrator, host.clone(), person);
+    let driven = runtime()?.block_on(drive.run(Ticker(asking), at_gate, by))?;
+    let told = question::end(&driven.mission, Some(&host));
+    screen::say(Stream::Out, &format!("\n{told}"));
     let parked = matches!(driven.mission.position(), Position::Parked(..));
     if driven.interrupted && parked {
         return Ok(Status::Interrupted);
@@ -258,8 +246,7 @@ fn park(mut drive: Drive, fact: Fact, by: Signature) -> Result<(), Fault> {
     if matches!(drive.mission().position(), Position::Parked(..)) {
         return Ok(());
     }
-    let quiet = Narrator::new(std::io::sink(), Reasons::Left);
-    runtime()?.block_on(drive.run(quiet, AtGate::Leave, by))?;
+    runtime()?.block_on(drive.run(Silent, AtGate::Leave, by))?;
     Ok(())
 }
 

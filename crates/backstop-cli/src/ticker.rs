@@ -1,9 +1,6 @@
 //! The live line of a mission, on a terminal: what runs now, for how long, at what cost. Elsewhere there is none.
 
-use std::io::{IsTerminal as _, Write as _};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use backstop_engine::Mission;
 use backstop_engine::mode::Account;
@@ -12,111 +9,89 @@ use backstop_runner::history::Step;
 use backstop_runner::words;
 use tokio::sync::mpsc;
 
-/// How often the line is drawn anew.
-const BEAT: Duration = Duration::from_secs(1);
+use crate::screen;
 
-/// Goes back to the start of the line and clears it: the `EL` control of terminals, with 2.
-const CLEAR: &str = "\r\x1b[2K";
-
-/// Draws the live line below what the observer inside prints.
-pub struct Ticker<O> {
-    inner: O,
-    line: Option<Line>,
-}
-
-/// The line and the thread that keeps it fresh.
-struct Line {
-    words: Arc<Mutex<Words>>,
-    // Dropping it ends the thread.
-    _beat: Sender<()>,
-}
-
-struct Words {
+/// What runs, and since when.
+#[derive(Debug, Clone)]
+pub(crate) struct Live {
     text: String,
     since: Instant,
 }
 
-impl<O> Ticker<O> {
-    /// With a live line where standard error is a terminal that can draw one.
-    pub fn new(inner: O) -> Self {
-        let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        let line = (std::io::stderr().is_terminal() && !dumb).then(Line::start);
-        Self { inner, line }
+impl Live {
+    /// What runs from now on.
+    pub(crate) fn new(text: String) -> Self {
+        let since = Instant::now();
+        Self { text, since }
+    }
+
+    /// One line that a terminal of so many columns does not wrap: a wrapped line could not be cleared.
+    pub(crate) fn line(&self, now: Instant, columns: usize) -> String {
+        let passed = now.saturating_duration_since(self.since).as_secs();
+        let (begin, end) = (format!("▸ {}", self.text), format!(" · {passed}s"));
+        // The last column stays free, since some terminals wrap as soon as it is filled.
+        let most = columns.saturating_sub(1);
+        let room = most.saturating_sub(end.chars().count());
+        if begin.chars().count() <= room {
+            return begin + &end;
+        }
+        let cut = begin.chars().take(room.saturating_sub(1));
+        cut.chain(['…']).chain(end.chars()).take(most).collect()
     }
 }
 
+/// Shows the live line below what the observer inside tells.
+pub struct Ticker<O>(pub O);
+
 impl<O: Observe> Observe for Ticker<O> {
     fn step(&mut self, step: &Step, mission: &Mission, door: &mpsc::Sender<Request>) {
-        let Some(line) = &self.line else {
-            return self.inner.step(step, mission, door);
-        };
-        // Held while the observer prints, so that the two never mix.
-        let mut words = line.words.lock().unwrap_or_else(PoisonError::into_inner);
-        words.clear();
-        self.inner.step(step, mission, door);
-        *words = Words {
-            text: text(mission),
-            since: Instant::now(),
-        };
-        words.draw();
+        let live = live(mission);
+        // It is gone before a question takes its place.
+        if live.is_none() {
+            screen::live(None);
+        }
+        self.0.step(step, mission, door);
+        if live.is_some() {
+            screen::live(live);
+        }
     }
 }
 
 impl<O> Drop for Ticker<O> {
     fn drop(&mut self) {
-        if let Some(line) = &self.line {
-            let mut words = line.words.lock().unwrap_or_else(PoisonError::into_inner);
-            words.clear();
-        }
-    }
-}
-
-impl Line {
-    fn start() -> Self {
-        let words = Arc::new(Mutex::new(Words {
-            text: String::new(),
-            since: Instant::now(),
-        }));
-        let (beat, stopped) = channel::<()>();
-        let shared = Arc::clone(&words);
-        std::thread::spawn(move || {
-            while stopped.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
-                shared.lock().unwrap_or_else(PoisonError::into_inner).draw();
-            }
-        });
-        Self { words, _beat: beat }
-    }
-}
-
-impl Words {
-    /// Where nothing runs nothing is drawn: a question may stand on the line.
-    fn draw(&self) {
-        if self.text.is_empty() {
-            return;
-        }
-        let mut out = std::io::stderr().lock();
-        let passed = self.since.elapsed().as_secs();
-        let _ = write!(out, "{CLEAR}▸ {} · {passed}s", self.text);
-        let _ = out.flush();
-    }
-
-    fn clear(&mut self) {
-        if !std::mem::take(&mut self.text).is_empty() {
-            eprint!("{CLEAR}");
-        }
+        screen::live(None);
     }
 }
 
 /// What runs now, short enough for a narrow terminal. Nothing where nothing runs.
-fn text(mission: &Mission) -> String {
+fn live(mission: &Mission) -> Option<Live> {
     if mission.gate().is_some() || !words::is_running(mission) {
-        return String::new();
+        return None;
     }
     let lane = mission.lane();
     let cost = Account::Cost.amount(mission.meter().total(Account::Cost));
-    format!(
-        "{} · visit {} · {cost}",
-        words::position(mission),
+    let now = words::position(mission);
+    Some(Live::new(format!(
+        "{now} · visit {} · {cost}",
         lane.visit()
-    )
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_never_fills_a_terminal_however_narrow() {
+        let live = Live::new("waiting until 2031-05-06 07:08:09Z · visit 2 · $0.25".into());
+        let drawn = |columns| live.line(live.since, columns);
+        assert_eq!(
+            drawn(80),
+            "▸ waiting until 2031-05-06 07:08:09Z · visit 2 · $0.25 · 0s"
+        );
+        assert_eq!(drawn(40), "▸ waiting until 2031-05-06 07:08:… · 0s");
+        for columns in 0..80 {
+            assert!(drawn(columns).chars().count() < columns.max(1), "{columns}");
+        }
+    }
 }

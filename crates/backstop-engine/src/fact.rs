@@ -264,7 +264,7 @@ pub struct AttemptEnded {
     pub ruling: Option<Ruling>,
     /// Who it was, as far as the agent reports it.
     pub route: RouteReceipt,
-    /// Protected paths that it changed.
+    /// Protected paths that it changed; where they are very many, the last entry says how many more.
     pub protected: Vec<TouchedPath>,
     /// Its transcript, kept by the host under this digest.
     pub transcript: Option<Digest>,

@@ -53,7 +53,7 @@ pub use gate::{Funds, Gate, GateKind, Reason, ReviewStop, Verb};
 pub use lane::{Landed, Lane, Passed};
 pub use launch::{Allowance, Brief, Launch, Order, Report};
 pub use mission::{
-    Ended, Mission, ParkCause, ParkedAt, Pending, Position, ReplayError, Transition,
+    Begins, Ended, Mission, ParkCause, ParkedAt, Pending, Position, ReplayError, Transition,
 };
 pub use refusal::Refusal;
 pub use role::{AgentSpec, Role, Roles};

@@ -8,13 +8,13 @@ use alloc::vec::Vec;
 use backstop_gates::Holder;
 use backstop_mode::{Account, Meter, Mode};
 use backstop_plan::PhaseSpec;
-use backstop_vocab::{Digest, EffectId, GateId, Phase, Signature, Stage, Timestamp};
+use backstop_vocab::{CommitId, Digest, EffectId, GateId, Phase, Signature, Stage, Timestamp};
 use serde::Serialize;
 
 use crate::turn::Turn;
 use crate::{
-    Base, Charter, CheckFor, Effect, Event, Fact, Gate, Head, Landed, Lane, Merge, Refusal, Role,
-    Rule, Verb, Wait,
+    Charter, CheckFor, Effect, Event, Fact, Gate, Head, Landed, Lane, Merge, Refusal, Role, Rule,
+    Verb, Wait,
 };
 use crate::{answer, attempt, checks, held, operator, preflight, ship};
 
@@ -81,7 +81,42 @@ pub enum ParkedAt {
 #[serde(transparent)]
 pub struct Pending(pub(crate) Next);
 
+/// What pending work begins with, once nothing is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Begins {
+    /// The preflight.
+    Preflight,
+    /// An attempt of an agent.
+    Attempt,
+    /// The host checks.
+    Checks,
+    /// Putting the cleared lane on the mission branch.
+    Landing,
+    /// Merging a base that moved.
+    Merge,
+    /// The next lane, or the ship gate after the last.
+    Following,
+    /// The ship gate.
+    ShipGate,
+}
+
 impl Pending {
+    /// What it begins with.
+    #[must_use]
+    pub fn begins(&self) -> Begins {
+        match &self.0 {
+            Next::Preflight => Begins::Preflight,
+            Next::Attempt | Next::Resume(_) | Next::Turn(_) => Begins::Attempt,
+            // Every other stage begins its visit with a role.
+            Next::Visit | Next::Checks(_) => Begins::Checks,
+            Next::Land => Begins::Landing,
+            Next::Merge(_) => Begins::Merge,
+            Next::Wait(_, then) => Self(Next::clone(then)).begins(),
+            Next::AfterLanding => Begins::Following,
+            Next::ShipGate => Begins::ShipGate,
+        }
+    }
+
     /// What it still waits for, and what it does then; none when it goes on at once.
     #[must_use]
     pub fn wait(&self) -> Option<(Wait, Self)> {
@@ -126,7 +161,7 @@ pub struct Mission {
     // INVARIANT: never decreases.
     pub(crate) now: Timestamp,
     pub(crate) assumed_cost: u64,
-    pub(crate) base: Base,
+    pub(crate) base: CommitId,
     pub(crate) lane: Lane,
     pub(crate) landed: Vec<Landed>,
     pub(crate) position: Position,
@@ -176,7 +211,7 @@ impl Mission {
             now,
             assumed_cost: 0,
             lane: held::lane(&charter, Phase::FIRST, head),
-            base,
+            base: base.commit,
             landed: Vec::new(),
             position: Position::Busy(EffectId::default()),
             stopping: None,
@@ -315,9 +350,9 @@ impl Mission {
         &self.landed
     }
 
-    /// The base, as far as it was merged.
+    /// The last commit of the base that is part of the work.
     #[must_use]
-    pub const fn base(&self) -> &Base {
+    pub const fn base(&self) -> &CommitId {
         &self.base
     }
 

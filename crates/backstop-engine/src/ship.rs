@@ -155,7 +155,7 @@ pub(crate) fn ship(turn: &mut Turn, _operator: &Operator, approved: Digest) {
     let shipment = Shipment {
         commit: turn.m.lane.head.commit.clone(),
         tree: approved,
-        base: turn.m.base.commit.clone(),
+        base: turn.m.base.clone(),
         by: turn.m.charter.fields().settings.ship,
     };
     turn.work(Effect::Ship(shipment));
@@ -202,7 +202,7 @@ pub(crate) fn merged(turn: &mut Turn, merged: &BaseMerged) -> Result<(), Refusal
     match &merged.outcome {
         MergeOutcome::Merged { base, head } => {
             turn.because(Rule::BaseMerged);
-            turn.m.base.commit = base.clone();
+            turn.m.base = base.clone();
             moved(turn, head);
         }
         MergeOutcome::Conflict { cause } => {

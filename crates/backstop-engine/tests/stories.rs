@@ -359,9 +359,9 @@ fn a_rejected_shipment_is_charged_to_the_phase_and_not_to_the_streak() {
     assert_eq!(walk.mission.cleared(), None);
     assert!(
         walk.order()
-            .briefs
+            .handoffs
             .iter()
-            .any(|brief| matches!(brief, Brief::Note { .. }))
+            .any(|handoff| handoff.kind().as_str() == "note")
     );
 }
 

@@ -9,8 +9,8 @@ mod units;
 
 pub use error::ConfigError;
 pub use file::{
-    AgentTable, AutoTable, CheckTable, File, GateTable, LimitTable, PreflightTable, ReviewTable,
-    RoleTable, RoleTables, ShipTable, WorkspaceTable,
+    AgentTable, AutoTable, CheckTable, File, GateTable, LimitTable, PreflightTable, Preset,
+    ReviewTable, RoleTable, RoleTables, ShipTable, WorkspaceTable,
 };
 pub use units::{Duration, Usd, micro_usd};
 

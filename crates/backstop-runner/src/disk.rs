@@ -1,8 +1,8 @@
 //! How files and directories are opened and created here: no symlink followed, private, synced.
 //! Not in it: what is in the files.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
@@ -30,6 +30,31 @@ pub(crate) fn open_regular(options: &OpenOptions, path: &Path) -> io::Result<Fil
         return Ok(file);
     }
     Err(refused("it is not a regular file"))
+}
+
+/// Reads a regular file that others may have made: never waits for it, and takes at most `most` bytes of memory.
+/// A longer one fails with `ErrorKind::FileTooLarge`.
+pub(crate) fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular(private().read(true), path)?;
+    let mut bytes = Vec::new();
+    let read = file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if u64::try_from(read).is_ok_and(|read| read <= most) {
+        return Ok(bytes);
+    }
+    let words = format!("it has more than {most} bytes");
+    Err(io::Error::new(io::ErrorKind::FileTooLarge, words))
+}
+
+/// Puts a new file in the place of a file, link, device or pipe that others may have made, durably.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        Ok(()) | Err(_) => {}
+    }
+    let mut file = private().write(true).create_new(true).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    sync_parent(path)
 }
 
 /// Makes the names in `dir` durable.

@@ -56,11 +56,19 @@ pub enum DispatchError {
         "the mission refuses what the host saw, which should not happen: {0}: look at `backstop journal tail`, then `backstop resume`"
     )]
     Misfit(Refusal),
+    /// An effect has no end: a fault of this program.
+    #[error(
+        "an effect broke off, which should not happen: `{0}`: what it did is not lost: look at `backstop journal tail`, then `backstop resume`"
+    )]
+    Broken(String),
 }
 
 /// Who is told of each step as it happens.
+///
+/// The loop that drives calls it: whoever waits here for a terminal or a person holds the mission up.
 pub trait Observe: Send {
-    /// A step was decided and is durable. `mission` is what it led to. Answers may be sent to `door`.
+    /// A step was decided and is durable, and its effects are started. `mission` is what it led to. Answers may be sent to
+    /// `door`. The first call is about the latest step so far, which another process may have taken.
     fn step(&mut self, step: &Step, mission: &Mission, door: &mpsc::Sender<Request>);
 }
 
@@ -73,6 +81,7 @@ pub struct Dispatcher<O> {
     requests: mpsc::Receiver<Request>,
     door: mpsc::Sender<Request>,
     observer: O,
+    latest: Option<Step>,
     at_gate: AtGate,
     interrupted: bool,
 }
@@ -90,6 +99,8 @@ pub struct Driven {
 pub struct Opening {
     /// The mission.
     pub mission: Mission,
+    /// The step that led to it.
+    pub latest: Option<Step>,
     /// Its journal.
     pub journal: Writer,
     /// Where it is worked on.
@@ -106,6 +117,7 @@ impl<O: Observe> Dispatcher<O> {
     pub fn new(opening: Opening, observer: O, at_gate: AtGate) -> Self {
         let Opening {
             mission,
+            latest,
             journal,
             ground,
             requests,
@@ -122,6 +134,7 @@ impl<O: Observe> Dispatcher<O> {
             requests,
             door,
             observer,
+            latest,
             at_gate,
             interrupted,
         }
@@ -145,14 +158,20 @@ impl<O: Observe> Dispatcher<O> {
         self.executor.probe(id, effect, process);
     }
 
+    /// Starts an effect that panics with these words.
+    #[cfg(test)]
+    pub(crate) fn break_off(&mut self, words: &'static str) {
+        self.executor.break_off(words);
+    }
+
     /// Drives the mission until it ends, parks, or waits for a person who is to answer elsewhere.
     ///
     /// # Errors
-    /// When the journal refuses; what runs is stopped then, and its work is kept.
+    /// When the journal refuses or an effect breaks off; what runs is stopped then, and its work is kept.
     pub async fn run(mut self, by: Signature) -> Result<Driven, DispatchError> {
         let driven = self.drive(by).await;
         if driven.is_err() {
-            // Nothing outlives a runner that cannot journal any more.
+            // Nothing outlives a runner that cannot go on.
             self.executor.halt_all().await;
         }
         driven.map(|()| Driven {
@@ -163,6 +182,9 @@ impl<O: Observe> Dispatcher<O> {
 
     async fn drive(&mut self, by: Signature) -> Result<(), DispatchError> {
         let mut interrupts = Interrupts::listen();
+        if let Some(step) = self.latest.take() {
+            self.observer.step(&step, &self.mission, &self.door);
+        }
         while !self.is_over() {
             let sleep = sleep(self.until_due());
             tokio::select! {
@@ -170,6 +192,7 @@ impl<O: Observe> Dispatcher<O> {
                 () = interrupts.next() => self.interrupted(&by)?,
                 Some(request) = self.requests.recv() => self.requested(request)?,
                 Some(fact) = self.facts.recv() => self.happened(fact)?,
+                words = self.executor.broken() => return Err(DispatchError::Broken(words)),
                 () = sleep => self.due()?,
             }
         }
@@ -258,10 +281,10 @@ impl<O: Observe> Dispatcher<O> {
             effects = step.effects.len(),
             "decided"
         );
-        self.observer.step(&step, &self.mission, &self.door);
         for (id, effect) in &step.effects {
             self.executor.start(*id, effect);
         }
+        self.observer.step(&step, &self.mission, &self.door);
         Ok(Ok(()))
     }
 }

@@ -239,12 +239,7 @@ fn settings(root: &Path) -> Vec<Finding> {
 
 /// The agents that the settings name.
 fn used(file: &File) -> Vec<&str> {
-    let roles = Role::ALL.map(|role| match role {
-        Role::Scout => &file.roles.scout,
-        Role::Planner => &file.roles.planner,
-        Role::Implementer => &file.roles.implementer,
-    });
-    let named = roles.into_iter().filter(|role| !role.off);
+    let named = Role::ALL.into_iter().filter_map(|role| file.roles.on(role));
     let named = named.filter_map(|role| role.agent.as_ref().or(file.agent.as_ref()));
     named.map(|name| name.get_ref().as_str()).collect()
 }

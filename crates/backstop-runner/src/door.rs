@@ -2,7 +2,7 @@
 //! operator's answer.
 //!
 //! A runner listens on a socket that only its user can open. An answer from a process that carries a lane's marker, or
-//! that descends from a lane or from the runner itself, is refused: an agent cannot answer its own gate.
+//! that descends from a lane or from any runner, is refused: an agent can answer neither its own gate nor another's.
 
 use std::io;
 use std::os::unix::ffi::OsStringExt as _;

@@ -232,10 +232,12 @@ impl Drive {
             ground,
             fresh,
             process,
+            mut steps,
             ..
         } = self;
         let opening = Opening {
             mission,
+            latest: steps.pop(),
             journal,
             ground,
             requests,
@@ -281,4 +283,84 @@ fn ground(
         charter,
         settings,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::process::Command;
+    use std::time::Duration;
+
+    use backstop_engine::vocab::Channel;
+
+    use super::*;
+    use crate::git::Git;
+    use crate::opening::{self, Wish};
+
+    /// Far longer than anything takes here: who reaches it hangs.
+    const PATIENCE: Duration = Duration::from_mins(1);
+
+    struct Nobody;
+
+    impl Observe for Nobody {
+        fn step(&mut self, _: &Step, _: &Mission, _: &mpsc::Sender<crate::dispatcher::Request>) {}
+    }
+
+    fn by() -> Signature {
+        Signature {
+            name: "olga".parse().unwrap(),
+            channel: Channel::Cli,
+        }
+    }
+
+    fn repository(root: &Path) -> Repository {
+        let git = |args: &[&str]| {
+            let mut git = Command::new("git");
+            git.args(["-c", "user.name=o", "-c", "user.email=o@example.invalid"]);
+            let done = git.args(args).current_dir(root).status().unwrap();
+            assert!(done.success(), "{args:?}");
+        };
+        git(&["init", "--quiet"]);
+        git(&["commit", "--quiet", "--allow-empty", "--message", "begin"]);
+        Repository::discover(&Git::new(), root).unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_effect_that_panics_ends_the_runner_and_the_mission_can_be_taken_up() {
+        let root = tempfile::tempdir().unwrap();
+        let (repo, state) = (root.path().join("repo"), root.path().join("state"));
+        std::fs::create_dir(&repo).unwrap();
+        let repository = repository(&repo);
+        let home = Home::resolve(Some(&state), |_| None, &repo).unwrap();
+        let wish = Wish {
+            goal: Some("do it".into()),
+            agent: Some("exec".into()),
+            exec_command: Some("true".into()),
+            checks: vec!["true".into()],
+            ..Wish::default()
+        };
+        let charter = opening::charter(&repository, &wish, by()).unwrap();
+        let drive = Drive::open(&home, &repository, charter).unwrap();
+        let (dir, before) = (drive.ground.dir.clone(), drive.mission.clone());
+        let (door, requests) = mpsc::channel(1);
+        let opening = Opening {
+            mission: drive.mission,
+            latest: None,
+            journal: drive.journal,
+            ground: drive.ground,
+            requests,
+            door,
+        };
+        let mut dispatcher = Dispatcher::new(opening, Nobody, AtGate::Leave);
+        dispatcher.break_off("a fault in git");
+        let driven = tokio::time::timeout(PATIENCE, dispatcher.run(by())).await;
+        let error = driven.expect("it goes on for ever").unwrap_err();
+        assert!(matches!(&error, DispatchError::Broken(words) if words == "a fault in git"));
+        assert!(error.to_string().contains("`backstop resume`"), "{error}");
+        drop(drive.lock);
+        let again = Drive::take_up(&dir, &repository).unwrap();
+        assert_eq!(again.mission(), &before);
+        let outstanding: Vec<_> = again.mission().outstanding().collect();
+        assert!(matches!(outstanding[..], [(_, Effect::Preflight)]));
+    }
 }

@@ -27,11 +27,11 @@ pub struct Settings {
     pub protected: Vec<String>,
     /// Whether uncommitted changes of the operator fail the preflight.
     pub require_clean: bool,
-    /// Time limits.
+    /// Limits of time.
     pub limits: Limits,
 }
 
-/// Time limits, in milliseconds.
+/// Limits of time, in milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {

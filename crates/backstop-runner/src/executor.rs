@@ -7,14 +7,17 @@ mod hand_over;
 mod preflight;
 mod ready;
 mod recording;
+mod work;
 
 use std::collections::BTreeMap;
+use std::future::pending;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use backstop_engine::vocab::EffectId;
 use backstop_engine::{CheckRun, Effect, Fact, Landing, Launch, Merge, ProcessRef, Shipment};
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinSet};
 
 use crate::edge::Ground;
 pub use attempt::Cut;
@@ -29,7 +32,7 @@ pub struct Executor {
     ground: Arc<Ground>,
     facts: mpsc::UnboundedSender<Fact>,
     halts: BTreeMap<EffectId, watch::Sender<bool>>,
-    tasks: Vec<JoinHandle<()>>,
+    tasks: JoinSet<()>,
 }
 
 impl Executor {
@@ -40,7 +43,7 @@ impl Executor {
             ground,
             facts,
             halts: BTreeMap::new(),
-            tasks: Vec::new(),
+            tasks: JoinSet::new(),
         }
     }
 
@@ -80,9 +83,19 @@ impl Executor {
         for halt in self.halts.values() {
             halt.send_replace(true);
         }
-        for task in self.tasks.drain(..) {
-            // One that failed has ended too.
-            let _ = task.await;
+        // One that panicked has ended too.
+        while self.tasks.join_next().await.is_some() {}
+    }
+
+    /// Waits until the task of an effect panics, which is a fault of this program; what it said. May be given up and
+    /// called again.
+    pub async fn broken(&mut self) -> String {
+        loop {
+            match self.tasks.join_next().await {
+                Some(Ok(())) => {}
+                Some(Err(error)) => return words(error),
+                None => pending().await,
+            }
         }
     }
 
@@ -102,10 +115,15 @@ impl Executor {
     /// Runs a task whose end is a fact. A dispatcher that is gone wants no facts.
     fn task(&mut self, work: impl Future<Output = Fact> + Send + 'static) {
         let facts = self.facts.clone();
-        self.tasks.retain(|task| !task.is_finished());
-        self.tasks.push(tokio::spawn(async move {
+        self.tasks.spawn(async move {
             let _ = facts.send(work.await);
-        }));
+        });
+    }
+
+    #[cfg(test)]
+    pub(crate) fn break_off(&mut self, words: &'static str) {
+        let ground = Arc::clone(&self.ground);
+        self.task(async move { blocking(&ground, move |_| panic!("{words}")).await });
     }
 
     fn preflight(&mut self, id: EffectId) {
@@ -155,12 +173,22 @@ impl Executor {
     }
 }
 
-/// Does what blocks, such as git, away from the dispatcher's thread.
+/// Does what blocks, such as git, away from the dispatcher's thread. Where it panics, so does the effect.
 async fn blocking<T: Send + 'static>(
     ground: &Arc<Ground>,
     work: impl FnOnce(&Ground) -> T + Send + 'static,
-) -> Result<T, String> {
+) -> T {
     let ground = Arc::clone(ground);
     let done = tokio::task::spawn_blocking(move || work(&ground)).await;
-    done.map_err(|error| format!("an internal task failed: {error}"))
+    done.unwrap_or_else(|error| resume_unwind(error.into_panic()))
+}
+
+/// What a panic said.
+fn words(error: JoinError) -> String {
+    let Ok(panic) = error.try_into_panic() else {
+        return "it was given up".into();
+    };
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("it did not say why").into()
 }

@@ -44,7 +44,7 @@ pub use host::{Host, Remote};
 pub use keep::Landed;
 pub use names::{LaneRef, Names};
 pub use repository::{Base, Repository};
-pub use scratch::Scratch;
+pub use scratch::{Bench, Scratch};
 pub use ship::{Merged, Shipped};
 pub use survey::{Standing, Survey};
 pub use workspace::{Taken, Workspace};

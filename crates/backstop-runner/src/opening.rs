@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use backstop_agents::{EXEC_COMMAND, SCRIPT};
+use backstop_engine::gates::{self, SpecFaults, Specs};
 use backstop_engine::mode::{Ceilings, Mode};
 use backstop_engine::plan::{self, Checks, Plan, Refusals};
 use backstop_engine::vocab::{MissionId, PhaseKind, Signature, Span, Stage, Text, TextError};
 use backstop_engine::{
     AgentSpec, Base, Charter, CharterDraft, CharterFault, Check, Checked, GreenBase,
 };
-use backstop_engine::{Roles, Settings, ShipBy};
+use backstop_engine::{Role, Roles, Settings, ShipBy};
 
 use crate::clock;
-use crate::config::{self, ConfigError, Duration, File, RoleTable};
+use crate::config::{self, ConfigError, Duration, File, Preset, RoleTable};
 use crate::edge::{self, Limits, SettingsError};
 use crate::git::{GitError, Repository};
 
@@ -104,6 +105,9 @@ pub enum OpeningError {
     /// The charter does not hold.
     #[error(transparent)]
     Charter(#[from] CharterFault),
+    /// The gates between roles do not fit together.
+    #[error("the gates in `backstop.toml` do not fit together: {0}")]
+    Gates(SpecFaults),
     /// There is no branch to move forward.
     #[error(
         "the base is on no branch, so `merge` has nothing to move forward: name a branch with `--base`, or ship as a branch"
@@ -221,10 +225,26 @@ pub fn charter(
             checks
         },
         checked,
+        gates: gates(&file)?,
         settings,
         edge: edge(&file, wish, repository.root()).freeze()?,
     };
     Ok(Charter::try_from(draft)?)
+}
+
+/// The configured gates between roles; none for the default board.
+fn gates(file: &File) -> Result<Option<Specs>, OpeningError> {
+    let preset = match file.preset {
+        Some(Preset::Stopship) => gates::stopship(),
+        None => Vec::new(),
+    };
+    let own = file.gates.iter().map(|gate| gate.get_ref().clone());
+    let all: Vec<_> = preset.into_iter().chain(own).collect();
+    if all.is_empty() {
+        return Ok(None);
+    }
+    let specs = Specs::load(&all, &gates::standard_roles());
+    specs.map(Some).map_err(OpeningError::Gates)
 }
 
 fn text<const MAX: usize>(what: &'static str, words: &str) -> Result<Text<MAX>, OpeningError> {
@@ -341,18 +361,19 @@ fn short(command: &str) -> String {
 }
 
 fn roles(file: &File, wish: &Wish, ceilings: &Ceilings) -> Result<Roles, OpeningError> {
-    let spec = |role: &RoleTable| spec(file, wish, role, ceilings);
-    let unless_off = |role: &RoleTable| {
-        if role.off {
-            Ok(None)
-        } else {
-            spec(role).map(Some)
-        }
+    let on = |role| {
+        let table = file.roles.on(role);
+        table
+            .map(|table| spec(file, wish, table, ceilings))
+            .transpose()
     };
     Ok(Roles {
-        scout: unless_off(&file.roles.scout)?,
-        planner: unless_off(&file.roles.planner)?,
-        implementer: spec(&file.roles.implementer)?,
+        scout: on(Role::Scout)?,
+        planner: on(Role::Planner)?,
+        implementer: spec(file, wish, &file.roles.implementer, ceilings)?,
+        reviewer: on(Role::Reviewer)?,
+        verifier: on(Role::Verifier)?,
+        release_lead: on(Role::ReleaseLead)?,
     })
 }
 

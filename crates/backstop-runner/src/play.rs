@@ -14,6 +14,7 @@ use backstop_engine::vocab::Stage;
 use serde::Deserialize;
 
 use crate::config::{Duration, Usd};
+use crate::process;
 
 /// A script.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -268,7 +269,9 @@ fn append(path: &Path, text: &str) -> Result<(), PlayError> {
 
 /// The command's failure is its own affair, as it is for a real agent's tools.
 fn run(command: &str) -> Result<(), PlayError> {
-    Command::new("/bin/sh").args(["-c", command]).status()?;
+    process::start(Command::new("/bin/sh").args(["-c", command]))?
+        .child
+        .wait()?;
     Ok(())
 }
 

@@ -7,6 +7,7 @@
 //! Deliberately absent: what output means (the adapters), what an ending means (the outcome policy), and secrets
 //! (whoever spools redacts before the write).
 
+mod children;
 mod ended;
 mod identity;
 mod marker;
@@ -19,6 +20,7 @@ mod sweep;
 mod table;
 mod watchdog;
 
+pub use children::{Started, become_subreaper, output, start};
 pub use ended::{Captured, Ended, EndedBy, Exit};
 pub use identity::{Identity, ignores_hangup};
 pub use marker::{Marker, carries_marker, descends_from_marked};
@@ -26,5 +28,5 @@ pub use oom::{Oom, oom_counter};
 pub use output::{Heard, Idle, Listen, Pipe};
 pub use running::{Order, Running, Stopper};
 pub use signals::settle_signals;
-pub use spawn::{Limits, Orphans, Spawn, SpawnError, Stdin, spawn};
-pub use sweep::{Swept, become_subreaper, find_survivors, reap_orphans, stop_by_identity};
+pub use spawn::{Limits, Spawn, SpawnError, Stdin, spawn};
+pub use sweep::{Swept, find_survivors, reap_orphans, stop_by_identity};

@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
+use backstop_engine::gates::{Handoff, Payload};
 use backstop_engine::plan::PhaseSpec;
 use backstop_engine::vocab::{Digest, PhaseKind};
 use backstop_engine::{Brief, Charter, Check, CheckResult, CheckVerdict, Order, Role};
 
 use crate::blobs::Blobs;
+use crate::words;
 
 /// How much of an artifact is put into a prompt, in bytes.
 const ARTIFACT: usize = 24 << 10;
@@ -46,6 +48,13 @@ pub fn prompt(material: Material<'_>) -> String {
     for brief in &order.briefs {
         tell(&mut text, brief, blobs);
     }
+    for handoff in &order.handoffs {
+        hand(&mut text, handoff, blobs);
+    }
+    for report in &order.reports {
+        let title = format!("What phase {} reported", report.phase);
+        section(&mut text, &title, &whole(blobs, &report.digest, ARTIFACT));
+    }
     checks(&mut text, &charter.checks(phase), order.role);
     section(&mut text, "What to do now", duty(order.role, phase.kind()));
     text
@@ -73,9 +82,6 @@ fn section(text: &mut String, title: &str, body: &str) {
 
 fn tell(text: &mut String, brief: &Brief, blobs: &Blobs) {
     match brief {
-        Brief::Artifact { from, digest } => {
-            section(text, title(*from), &whole(blobs, digest, ARTIFACT));
-        }
         Brief::RedBase(results) => {
             let body = red(results, blobs);
             section(text, "The host's checks were red before any work", &body);
@@ -88,7 +94,6 @@ fn tell(text: &mut String, brief: &Brief, blobs: &Blobs) {
                 &body,
             );
         }
-        Brief::Note { by, note } => section(text, &format!("{by} says"), note.as_str()),
         Brief::TakenUp(status) => section(
             text,
             "This goes on from an attempt that was cut off",
@@ -98,6 +103,11 @@ fn tell(text: &mut String, brief: &Brief, blobs: &Blobs) {
             text,
             "The answer to your question",
             "Decide yourself, and record the assumption that you make in your final message.",
+        ),
+        Brief::AskedAgain(why) => section(
+            text,
+            "Your last answer has no verdict",
+            &format!("{why}. Answer again: the verdict first, as it is asked for below."),
         ),
         Brief::Conflict(cause) => {
             section(
@@ -109,12 +119,18 @@ fn tell(text: &mut String, brief: &Brief, blobs: &Blobs) {
     }
 }
 
-const fn title(from: Role) -> &'static str {
-    match from {
-        Role::Scout => "What the scout found",
-        Role::Planner => "What the planner outlined",
-        Role::Implementer => "What the implementer left",
-    }
+/// What another role or a person hands on.
+fn hand(text: &mut String, handoff: &Handoff, blobs: &Blobs) {
+    let title = match handoff.kind().as_str() {
+        "note" => "The operator says".to_owned(),
+        "repair" => format!("What the {} wants repaired", handoff.from()),
+        kind => format!("From the {}: {kind}", handoff.from()),
+    };
+    let body = match handoff.payload() {
+        Payload::Inline(words) => words.as_str().to_owned(),
+        Payload::Blob { digest, .. } => whole(blobs, digest, ARTIFACT),
+    };
+    section(text, &title, &body);
 }
 
 fn red(results: &[CheckResult], blobs: &Blobs) -> String {
@@ -134,7 +150,7 @@ pub fn verdict(verdict: &CheckVerdict) -> String {
     match verdict {
         CheckVerdict::Passed => "passed".into(),
         CheckVerdict::Failed { exit } => format!("failed with exit status {exit}"),
-        CheckVerdict::TimedOut => "ran longer than it may".into(),
+        CheckVerdict::TimedOut => words::OVER_TIME.into(),
         CheckVerdict::NotRun { cause } => format!("could not be run: {cause}"),
     }
 }
@@ -200,6 +216,22 @@ const fn duty(role: Role, kind: PhaseKind) -> &'static str {
         (Role::Planner, _) => {
             "Outline how the task will be done, in small steps that can be checked. Change nothing. \
              End with the outline as your final message; it is handed to the implementer, and a blank one counts as a failure."
+        }
+        (Role::Reviewer, _) => {
+            "Judge the work of this phase: everything between the base and the commit that is checked out here. Change nothing; \
+             what you change is thrown away. Your final message is the verdict. Its first line is exactly PASS, or FAIL: and a reason; \
+             after FAIL, list what must be repaired, one `- ` line for each fault. Or answer with one JSON object: \
+             {\"verdict\": \"PASS\" or \"FAIL\", \"findings\": [{\"path\": \"…\", \"summary\": \"…\"}]}. A PASS has no findings."
+        }
+        (Role::Verifier, _) => {
+            "Try the work out as a user would: run it, and what should break it. Change nothing; what you change is thrown away. \
+             Your final message is the verdict. Its first line is exactly PASS, or FAIL: and a reason; after FAIL, list what you saw \
+             go wrong, one `- ` line for each fault. Or answer with one JSON object: \
+             {\"verdict\": \"PASS\" or \"FAIL\", \"findings\": [{\"path\": \"…\", \"summary\": \"…\"}]}. A PASS has no findings."
+        }
+        (Role::ReleaseLead, _) => {
+            "Write the release notes for what this mission changed: what a user gains, what they must do, what is left. \
+             Change nothing. End with the notes as your final message; a person reads them before the work is handed over."
         }
         (Role::Implementer, PhaseKind::Coding) => {
             "Do the work. Commit it or leave it uncommitted: the host keeps both. \

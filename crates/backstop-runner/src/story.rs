@@ -1,7 +1,9 @@
 //! What happened, told to a person: each step of a mission in a line or more. Why it happened is in `words`.
 
 use backstop_engine::vocab::{Attempt, Span};
-use backstop_engine::{AttemptEnded, Effect, Fact, Mission, Point, PointVerdict, ShipOutcome};
+use backstop_engine::{
+    AttemptEnded, Effect, Fact, Mission, Point, PointVerdict, Role, ShipOutcome,
+};
 
 use crate::history::Step;
 use crate::{clock, prompt, words};
@@ -85,12 +87,7 @@ fn preflight(points: &[Point]) -> Vec<String> {
 
 fn started(mission: &Mission) -> String {
     let lane = mission.lane();
-    let role = mission
-        .charter()
-        .fields()
-        .roles
-        .at(lane.stage)
-        .map_or("agent", |(role, _)| role.name());
+    let role = lane.role.map_or("agent", Role::name);
     let attempt = lane.attempt.map_or(1, Attempt::number);
     format!(
         "{:<10} {role} at work (visit {}, attempt {attempt})",

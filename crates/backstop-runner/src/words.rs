@@ -3,7 +3,8 @@
 use backstop_engine::mode::{self, Account};
 use backstop_engine::outcome::{FailCause, Interruption, Status, StatusKind, UnavailableCause};
 use backstop_engine::{
-    Ended, Fact, Gate, GateKind, Mission, ParkCause, ParkedAt, Position, Reason, Rule,
+    Begins, Ended, Fact, Gate, GateKind, Mission, ParkCause, ParkedAt, Position, Reason,
+    ReviewStop, Rule,
 };
 use backstop_engine::{Verb, WaitCause};
 
@@ -15,6 +16,11 @@ pub fn rule_name(rule: Rule) -> String {
     let plain = |name: &str| name.to_owned();
     match rule {
         Rule::Entered(stage) => format!("entered.{stage}"),
+        Rule::TurnOf(role) => format!("turn_of.{role}"),
+        Rule::SentBack(role) => format!("sent_back.{role}"),
+        Rule::VerdictPass(role) => format!("verdict_pass.{role}"),
+        Rule::VerdictFail(role) => format!("verdict_fail.{role}"),
+        Rule::ReviewStopped(stop) => format!("review_stopped.{}", stop_name(stop)),
         Rule::PassedThrough(stage) => format!("passed_through.{stage}"),
         Rule::Outcome(rule) => format!("outcome.{rule}"),
         Rule::Waits(cause) => format!("waits.{}", wait_name(cause)),
@@ -31,6 +37,11 @@ pub fn rule_name(rule: Rule) -> String {
         Rule::ChecksRedWithoutProgress => plain("checks_red_without_progress"),
         Rule::ChecksRedWithProgress => plain("checks_red_with_progress"),
         Rule::CheckNotRun => plain("check_not_run"),
+        Rule::ReviewFailedWithoutProgress => plain("review_failed_without_progress"),
+        Rule::ReviewFailedWithProgress => plain("review_failed_with_progress"),
+        Rule::AskedAgain => plain("asked_again"),
+        Rule::NewGeneration => plain("new_generation"),
+        Rule::NoReleaseNotes => plain("no_release_notes"),
         Rule::LoopedBack => plain("looped_back"),
         Rule::Expired => plain("expired"),
         Rule::Landed => plain("landed"),
@@ -82,13 +93,27 @@ pub fn first_line(text: &str) -> &str {
 /// Text as a terminal may show it: what would move the cursor, change colours or reorder the line is replaced. Agents write some of it.
 #[must_use]
 pub fn shown(text: &str) -> String {
-    let harmless = |c: char| match c {
-        '\n' | '\t' => c,
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        c if c.is_control() => '\u{fffd}',
-        c => c,
-    };
+    let harmless = |c: char| if is_harmless(c) { c } else { '\u{fffd}' };
     text.chars().map(harmless).collect()
+}
+
+/// Whether a terminal does nothing with it but show it.
+#[must_use]
+pub fn is_harmless(c: char) -> bool {
+    match c {
+        '\n' | '\t' => true,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            false
+        }
+        c => !c.is_control(),
+    }
+}
+
+/// Text of which every further line begins with `indent`, so that none of them passes for a line of its own.
+#[must_use]
+pub fn hanging(text: &str, indent: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines.join(&format!("\n{indent}"))
 }
 
 const fn wait_name(cause: WaitCause) -> &'static str {
@@ -107,12 +132,34 @@ pub fn reason_name(reason: Reason) -> String {
         Reason::PreflightFailed => "preflight_failed".into(),
         Reason::Exhausted(account) => format!("exhausted.{account}"),
         Reason::Ended(status) => format!("ended.{status}"),
+        Reason::Reviewed(stop) => format!("reviewed.{}", stop_name(stop)),
+        Reason::Held => "held".into(),
         Reason::LimitTooFar => "limit_too_far".into(),
         Reason::CheckNotRun => "check_not_run".into(),
         Reason::LandFailed => "land_failed".into(),
         Reason::Policy(reason) => reason.name().into(),
         Reason::ShipFailed => "ship_failed".into(),
         Reason::MergeConflict => "merge_conflict".into(),
+    }
+}
+
+const fn stop_name(stop: ReviewStop) -> &'static str {
+    match stop {
+        ReviewStop::Ceilings => "ceilings",
+        ReviewStop::StaleInput => "stale_input",
+        ReviewStop::Inconclusive => "inconclusive",
+        ReviewStop::Stalled => "stalled",
+        ReviewStop::Declined => "declined",
+    }
+}
+
+const fn stop(stop: ReviewStop) -> &'static str {
+    match stop {
+        ReviewStop::Ceilings => "its bounds are used up",
+        ReviewStop::StaleInput => "the tree changed, and no repair explains it",
+        ReviewStop::Inconclusive => "a review establishes nothing",
+        ReviewStop::Stalled => "the repairs go nowhere",
+        ReviewStop::Declined => "a person declined the verdict",
     }
 }
 
@@ -124,6 +171,22 @@ pub fn rule(rule: Rule) -> String {
         Rule::Opened => plain("the mission was opened"),
         Rule::PreflightHeld => plain("every preflight point holds"),
         Rule::Entered(stage) => format!("{stage} is entered"),
+        Rule::TurnOf(role) => format!("it is the turn of the {role}"),
+        Rule::SentBack(role) => format!("a gate sends the {role} back"),
+        Rule::VerdictPass(role) => format!("the {role} passed the work"),
+        Rule::VerdictFail(role) => format!("the {role} did not pass the work"),
+        Rule::ReviewStopped(stop_) => format!("the review loop stopped: {}", stop(stop_)),
+        Rule::ReviewFailedWithoutProgress => {
+            plain("the work was not passed, and there is no new work since the last failure")
+        }
+        Rule::ReviewFailedWithProgress => {
+            plain("the work was not passed, after new work: a streak of one begins")
+        }
+        Rule::AskedAgain => plain("its answer has no verdict, so it is asked again"),
+        Rule::NewGeneration => {
+            plain("Code is entered again: what was judged of it before no longer counts")
+        }
+        Rule::NoReleaseNotes => plain("the ship gate opens without release notes"),
         Rule::PassedThrough(stage) => format!("no role works at {stage}, so it is passed through"),
         Rule::Outcome(rule) => rule.why().to_owned(),
         Rule::EvidenceOutranksClaim => plain("what the host saw outranks what the agent said"),
@@ -178,6 +241,8 @@ pub fn reason(reason: Reason) -> String {
         Reason::PreflightFailed => "the preflight found something missing".into(),
         Reason::Exhausted(account) => format!("`{account}` is exhausted"),
         Reason::Ended(status) => format!("the attempt ended as {}", ended(status)),
+        Reason::Reviewed(stop_) => format!("the review loop stopped: {}", stop(stop_)),
+        Reason::Held => "a gate between two roles holds".into(),
         Reason::LimitTooFar => "the provider's limit lifts more than 8 days from now".into(),
         Reason::CheckNotRun => "a host check could not be run".into(),
         Reason::LandFailed => "the verified lane could not be put on the mission branch".into(),
@@ -218,6 +283,9 @@ const fn ended(status: StatusKind) -> &'static str {
     }
 }
 
+/// What took longer than it may.
+pub(crate) const OVER_TIME: &str = "ran over its limit of time";
+
 /// How an attempt ended, with its cause.
 #[must_use]
 pub fn status(status: &Status) -> String {
@@ -231,6 +299,9 @@ pub fn status(status: &Status) -> String {
         }
         Status::Interrupted { by } => format!("interrupted: {}", interruption(*by)),
         Status::AgentUnavailable { cause } => format!("unavailable: {}", unavailable(*cause)),
+        Status::OverBudget {
+            account: Account::ActiveTime,
+        } => OVER_TIME.into(),
         Status::OverBudget { account } => format!("over its budget of `{account}`"),
         Status::Asked { question } => format!("asked: {question}"),
         Status::Success
@@ -315,20 +386,36 @@ fn parked(cause: ParkCause, at: &ParkedAt) -> String {
 
 /// What an answer does at a gate, in a clause.
 #[must_use]
-pub const fn offer(kind: GateKind, verb: Verb) -> &'static str {
-    match (kind, verb) {
+pub fn offer(gate: &Gate, verb: Verb) -> String {
+    let words = match (gate.kind, verb) {
         (_, Verb::Abort) => "end the mission; everything is kept",
-        (GateKind::Validate, Verb::Grant) => "refill what is exhausted and go back to Code",
-        (_, Verb::Grant) => "refill what is exhausted and go on",
+        (GateKind::Validate, Verb::Grant) => "refill what is exhausted, and go back to Code",
+        (_, Verb::Grant) => return format!("refill what is exhausted, and {}", again(gate)),
         (GateKind::Preflight, Verb::Approve) => "go on although it fails; the waiver is on record",
         (GateKind::Validate, Verb::Approve) => {
             "let this tree land (needs a note where a check is red)"
         }
         (_, Verb::Approve) => "ship exactly this digest",
         (_, Verb::Reject) => "back to Code with your note",
-        (GateKind::Preflight, Verb::Retry) => "look again",
         (GateKind::Validate, Verb::Retry) => "run the checks again",
-        (_, Verb::Retry) => "a new attempt; a note reaches the agent",
+        (_, Verb::Retry) => again(gate),
+    };
+    words.into()
+}
+
+/// What a gate goes on with, as an order.
+fn again(gate: &Gate) -> &'static str {
+    match gate.pending().begins() {
+        Begins::Preflight => "look again",
+        Begins::Attempt if gate.reasons.contains(&Reason::LimitTooFar) => {
+            "make a new attempt at once, without waiting for the limit; a note reaches the agent"
+        }
+        Begins::Attempt => "make a new attempt; a note reaches the agent",
+        Begins::Checks => "run the checks again",
+        Begins::Landing => "try again to put the lane on the mission branch",
+        Begins::Merge => "merge the moved base again",
+        Begins::Following => "begin what follows the landed lane",
+        Begins::ShipGate => "come back to the ship gate",
     }
 }
 

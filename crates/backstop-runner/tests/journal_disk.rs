@@ -1,6 +1,7 @@
 //! What the disk does to a journal and to the state around it: full, read-only, linked, locked, killed.
 #![expect(
     clippy::unwrap_used,
+    clippy::print_stdout,
     reason = "a test ends where what it expects does not hold"
 )]
 

@@ -73,12 +73,6 @@ pub fn explore(
             });
         }
         from += 1;
-        if from % 10000 == 0 {
-            eprintln!("DBG {} of {}", from, graph.states());
-        }
-        if from > 100000 {
-            break;
-        }
     }
     graph
 }

@@ -6,8 +6,12 @@ use backstop_engine::mode::Account;
 use backstop_engine::vocab::Span;
 use backstop_runner::clock;
 use backstop_runner::view::{AttemptView, CheckView, LandedView, Report};
+use backstop_runner::words;
 
 use crate::status::accounts;
+
+/// Behind the name of a line: no further line of foreign words begins where a line of the report does.
+const INDENT: &str = "            ";
 
 /// The report of one mission.
 pub(crate) fn text(report: &Report) -> String {
@@ -27,11 +31,7 @@ pub(crate) fn text(report: &Report) -> String {
 fn head(text: &mut String, report: &Report) {
     let status = &report.status;
     let _ = writeln!(text, "Mission {}", status.mission);
-    let _ = writeln!(
-        text,
-        "  goal      {}",
-        report.goal.replace('\n', "\n            ")
-    );
+    let _ = writeln!(text, "  goal      {}", words::hanging(&report.goal, INDENT));
     let _ = writeln!(
         text,
         "  opened    {} by {}",
@@ -45,6 +45,7 @@ fn head(text: &mut String, report: &Report) {
         clock::utc(status.since)
     );
     for warning in &report.warnings {
+        let warning = words::hanging(warning, INDENT);
         let _ = writeln!(text, "  note      {warning}");
     }
 }
@@ -136,6 +137,7 @@ fn not_done(text: &mut String, report: &Report) {
         left.words
     );
     if let Some(last) = &left.last_attempt {
+        let last = words::hanging(last, INDENT);
         let _ = writeln!(text, "  the last attempt: {last}");
     }
     for phase in &left.phases {
@@ -167,7 +169,7 @@ fn decided(text: &mut String, report: &Report) {
             covers.unwrap_or_default()
         );
         if let Some(note) = &answer.note {
-            let _ = writeln!(text, "    \"{}\"", note.as_str().replace('\n', "\n     "));
+            let _ = writeln!(text, "    \"{}\"", words::hanging(note.as_str(), "     "));
         }
     }
 }
@@ -191,9 +193,10 @@ fn attempt(text: &mut String, one: &AttemptView) {
         one.visit,
         one.attempt,
         one.role,
-        one.ended.as_deref().unwrap_or("at work")
+        words::hanging(one.ended.as_deref().unwrap_or("at work"), INDENT)
     );
     if let Some(claimed) = &one.claimed {
+        let claimed = words::hanging(claimed, INDENT);
         let _ = writeln!(text, "     it said: {claimed}; the host saw otherwise");
     }
     let _ = writeln!(text, "     asked for  {}", asked(one));

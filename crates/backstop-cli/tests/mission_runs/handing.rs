@@ -91,6 +91,10 @@ fn a_base_that_moved_voids_the_approval_and_is_judged_again() {
     let said = world.backstop(&["gate", "approve"]).with(3);
     said.telling(&["the base moved", "ship gate g2"]);
     world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
+    // What comes from the base is no work of the mission.
+    let asked = world.backstop(&["gate", "show"]).with(0).out;
+    assert!(asked.contains("  | work | 1 +\n"), "{asked}");
+    assert!(!asked.contains("| other"), "{asked}");
     assert_eq!(
         world.seen("looks").lines().count(),
         looks + 1,

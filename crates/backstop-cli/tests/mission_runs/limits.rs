@@ -38,7 +38,7 @@ fn an_agent_that_talks_for_ever_is_ended_by_the_wall() {
     world
         .backstop(&exec_run(agent, "true", &[]))
         .with(3)
-        .telling(&["over its budget"]);
+        .telling(&["ended     ran over its limit of time"]);
     world.at_gate(GateKind::Review, r#"[{"ended":"over_budget"}]"#);
     world.nothing_runs();
 }
@@ -51,9 +51,9 @@ fn a_check_that_hangs_is_red() {
     world
         .backstop(&exec_run(agent, check, &[]))
         .with(3)
-        .telling(&["ran longer than it may"]);
+        .telling(&["ran over its limit of time"]);
     world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
-    assert!(world.seen("prompts").contains("ran longer than it may"));
+    assert!(world.seen("prompts").contains("ran over its limit of time"));
     world.nothing_runs();
 }
 
@@ -123,4 +123,30 @@ fn two_missions_at_once_both_ship() {
         .collect();
     files.sort();
     assert_eq!(files, ["README\na", "README\nb"]);
+}
+
+#[test]
+fn what_a_retry_will_do_is_said_at_the_gate() {
+    let world = World::new();
+    world.write(
+        "backstop.toml",
+        "[ceilings]\ninfra = 1\ncheckpoint_resumes = 1\n",
+    );
+    world.commit("be quick");
+    let check = "test ! -e work || kill -9 $$";
+    let agent = "cat >/dev/null; echo 1 >work";
+    let ran = world.backstop(&exec_run(agent, check, &[])).with(3);
+    ran.telling(&["refill what is exhausted, and run the checks again"]);
+    let far = World::new();
+    let play = "[[step]]\nstage = \"code\"\ndo = [{ rate_limit = { after = \"400h\" } }]\n";
+    let script = far.leave("play.toml", play);
+    let args = [
+        "run", "work", "--from", "code", "--script", &script, "--check", "true",
+    ];
+    let ran = far.backstop(&args).with(3);
+    ran.telling(&["make a new attempt at once, without waiting for the limit"]);
+    let hung = limited("idle = \"1s\"");
+    let agent = "cat >/dev/null; sleep 1000";
+    let ran = hung.backstop(&exec_run(agent, "true", &[])).with(3);
+    ran.telling(&["      make a new attempt; a note reaches the agent"]);
 }

@@ -9,6 +9,7 @@
 mod answers;
 mod cleans;
 mod crashes;
+mod evidence;
 mod handing;
 mod inputs;
 mod journals;
@@ -19,3 +20,4 @@ mod sets_up;
 mod ships;
 mod shows;
 mod support;
+mod terminals;

@@ -139,7 +139,7 @@ impl World {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    fn environment(&self, command: &mut Command) {
+    pub(crate) fn environment(&self, command: &mut Command) {
         let kept = |name: &str| std::env::var_os(name).map(|value| (name.to_owned(), value));
         command.env_clear();
         command.envs(
@@ -192,7 +192,16 @@ impl World {
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(BACKSTOP);
+        self.program(BACKSTOP, args)
+    }
+
+    /// A script of the operator, for a shell in the checkout.
+    pub(crate) fn shell(&self, script: &str) -> Command {
+        self.program("sh", &["-c", script])
+    }
+
+    fn program(&self, program: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
         self.environment(&mut command);
         command
             .args(args)

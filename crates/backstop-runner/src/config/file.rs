@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use backstop_engine::gates::GateDraft;
 use backstop_engine::mode::Mode;
-use backstop_engine::{OnQuestion, ShipBy};
+use backstop_engine::{OnQuestion, Role, ShipBy};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -30,6 +31,10 @@ pub struct File {
     pub agents: BTreeMap<String, AgentTable>,
     /// Who plays which role.
     pub roles: RoleTables,
+    /// Gates between roles, in place of the default board.
+    pub gates: Vec<Spanned<GateDraft>>,
+    /// A ready-made set of them, before those of `gates`.
+    pub preset: Option<Preset>,
     /// Ceilings by account.
     pub ceilings: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
     /// What happens without a person.
@@ -42,7 +47,7 @@ pub struct File {
     pub preflight: PreflightTable,
     /// How a workspace is made ready.
     pub workspace: WorkspaceTable,
-    /// Time limits.
+    /// Limits of time.
     pub limits: LimitTable,
     /// What agents may not touch.
     pub review: ReviewTable,
@@ -69,7 +74,12 @@ impl File {
                 scout: part(self.roles.scout, own.roles.scout),
                 planner: part(self.roles.planner, own.roles.planner),
                 implementer: part(self.roles.implementer, own.roles.implementer),
+                reviewer: self.roles.reviewer.or(own.roles.reviewer),
+                verifier: self.roles.verifier.or(own.roles.verifier),
+                release_lead: self.roles.release_lead.or(own.roles.release_lead),
             },
+            gates: part(self.gates, own.gates),
+            preset: self.preset.or(own.preset),
             ceilings: part(self.ceilings, own.ceilings),
             auto: part(self.auto, own.auto),
             gate: part(self.gate, own.gate),
@@ -128,6 +138,37 @@ pub struct RoleTables {
     pub planner: RoleTable,
     /// Code.
     pub implementer: RoleTable,
+    /// Validate, where the table is there.
+    pub reviewer: Option<RoleTable>,
+    /// Validate, after the reviewer, where the table is there.
+    pub verifier: Option<RoleTable>,
+    /// Ship, where the table is there.
+    pub release_lead: Option<RoleTable>,
+}
+
+impl RoleTables {
+    /// The table of a role that is on. The first three are on unless they are turned off, the others where they have a
+    /// table.
+    #[must_use]
+    pub fn on(&self, role: Role) -> Option<&RoleTable> {
+        let table = match role {
+            Role::Scout => Some(&self.scout),
+            Role::Planner => Some(&self.planner),
+            Role::Implementer => return Some(&self.implementer),
+            Role::Reviewer => self.reviewer.as_ref(),
+            Role::Verifier => self.verifier.as_ref(),
+            Role::ReleaseLead => self.release_lead.as_ref(),
+        };
+        table.filter(|table| !table.off)
+    }
+}
+
+/// A ready-made set of gates between roles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Preset {
+    /// Nothing is coded, verified or released before a person, the reviewer and the suite have passed it.
+    Stopship,
 }
 
 /// What happens without a person.
@@ -174,7 +215,7 @@ pub struct WorkspaceTable {
     pub copy: Vec<String>,
 }
 
-/// Time limits.
+/// Limits of time.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitTable {
@@ -200,13 +241,9 @@ pub struct ReviewTable {
 
 /// Finds what the types alone cannot: an agent nobody knows, a check without a name or a command.
 pub(super) fn check(file: &File) -> Result<(), (Range<usize>, String)> {
-    let roles = [
-        &file.roles.scout,
-        &file.roles.planner,
-        &file.roles.implementer,
-    ];
-    let named = roles
+    let named = Role::ALL
         .into_iter()
+        .filter_map(|role| file.roles.on(role))
         .filter_map(|role| role.agent.as_ref())
         .chain(&file.agent);
     for agent in named {

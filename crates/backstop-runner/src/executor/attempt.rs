@@ -7,21 +7,28 @@ use std::time::Duration;
 use backstop_agents::{
     self as agents, Classified, CommandLine, Ending, HostFacts, SpawnFault, Support,
 };
-use backstop_engine::outcome::{Artifact, Interruption, Status, UnavailableCause};
+use backstop_engine::gates::{GateKind, GateSpec};
+use backstop_engine::outcome::{Interruption, Status, UnavailableCause};
+use backstop_engine::review::{EffectiveReasoning, RouteReceipt, RoutedBy};
 use backstop_engine::vocab::{CommitId, Digest, EffectId, Phase, Text};
-use backstop_engine::{ArtifactSeen, AttemptEnded, AttemptStarted, Cost, Fact, Head, Order};
-use backstop_engine::{ProcessRef, Usage};
+use backstop_engine::{AttemptEnded, AttemptStarted, Cost, Fact, Order, ProcessRef, Ruling, Usage};
 use tokio::sync::mpsc;
 
-use super::checks::{end_left, halt_on};
+use super::checks::{end_left, halt_on, none_left};
 use super::ear::{Ear, Told};
-use super::{Halted, blocking, ready};
+use super::ready::{self, Unready};
+use super::work::{self, Found};
+use super::{Halted, blocking, checks};
 use crate::edge::Ground;
-use crate::git::{GitError, LaneRef, Survey, Workspace, shown};
-use crate::process::{
-    self, Ended, EndedBy, Exit, Identity, Limits, Oom, Orphans, Spawn, SpawnError, Stdin,
-};
+use crate::git::{Bench, GitError, LaneRef, Workspace};
+use crate::process::{self, Ended, EndedBy, Exit, Identity, Limits, Oom, Spawn, SpawnError, Stdin};
 use crate::prompt;
+use crate::ruling;
+
+/// The machinery around the agent does not do, and a person has to mend it.
+const UNUSABLE: Status = Status::AgentUnavailable {
+    cause: UnavailableCause::Configuration,
+};
 
 /// How an attempt is reached while it runs.
 pub(super) struct Live {
@@ -41,8 +48,19 @@ pub struct Cut {
     pub process: Option<ProcessRef>,
 }
 
+/// Whether the agent of an attempt is in the workspace.
+enum Presence {
+    /// It was never let in.
+    Never,
+    /// It was, and all of it has ended.
+    Over,
+    /// Something of it is alive, whatever was done to end it.
+    Still,
+}
+
 /// What is known of an agent's end before its work is looked at.
 struct Run {
+    presence: Presence,
     status: Status,
     usage: Usage,
     session: Option<String>,
@@ -56,12 +74,8 @@ pub(super) async fn run(ground: &Arc<Ground>, order: &Order, live: Live) -> Atte
     let id = live.id;
     let run = match enter(ground, order, &live.halted).await {
         Ok(dir) => launch(ground, order, live, &dir).await,
-        Err(words) => Run::never(
-            Status::AgentUnavailable {
-                cause: UnavailableCause::Configuration,
-            },
-            words,
-        ),
+        Err(Unready::Stopped) => Run::never(Status::Cancelled, Unready::Stopped.to_string()),
+        Err(Unready::Failed(words)) => Run::never(UNUSABLE, words),
     };
     end(ground, id, order, run).await
 }
@@ -69,30 +83,52 @@ pub(super) async fn run(ground: &Arc<Ground>, order: &Order, live: Live) -> Atte
 /// Ends what is left of a launch whose runner died, and takes its work.
 pub(super) async fn end_cut(ground: &Arc<Ground>, cut: &Cut) -> AttemptEnded {
     let marker = ground.marker(&cut.order);
-    if let Some(ProcessRef { pid, started }) = cut.process {
-        let identity = Identity {
-            pid,
-            start_time: started,
-        };
-        process::stop_by_identity(identity, &marker, ground.grace()).await;
-    }
-    end_left(ground, &marker).await;
+    let agent = match cut.process {
+        Some(ProcessRef { pid, started }) => {
+            let identity = Identity {
+                pid,
+                start_time: started,
+            };
+            let swept = process::stop_by_identity(identity, &marker, ground.grace()).await;
+            none_left(&swept.left)
+        }
+        None => Ok(()),
+    };
     // The setup of the workspace may have been at work still.
-    end_left(ground, &ground.check_marker(Phase::FIRST)).await;
+    let markers = [marker, ground.check_marker(Phase::FIRST)];
+    let rest = end_left(ground, &markers).await;
     let status = Status::Interrupted {
         by: Interruption::RunnerDied,
     };
-    end(
-        ground,
-        cut.id,
-        &cut.order,
-        Run::never(status, "the runner died while it ran".into()),
-    )
-    .await
+    let mut run = Run::never(status, "the runner died while it ran".into());
+    let id = cut.id;
+    let entered = blocking(ground, move |ground| work::has_entered(ground, id)).await;
+    if entered || cut.process.is_some() {
+        run.presence = Presence::Over;
+        run.usage.cost = unheard_cost(cut.order.agent.agent.as_str());
+    }
+    end(ground, cut.id, &cut.order, run.beside(agent.and(rest))).await
 }
 
-/// Makes the workspace ready for a launch.
-async fn enter(ground: &Arc<Ground>, order: &Order, halted: &Halted) -> Result<PathBuf, String> {
+/// What an attempt cost that was not heard to its end: not known, but for an agent for which no model works.
+fn unheard_cost(agent: &str) -> Cost {
+    match agents::find(agent).map(|adapter| adapter.features().model) {
+        Some(Support::No) => Cost::NoModelWork,
+        Some(Support::Yes) | None => Cost::Unreported,
+    }
+}
+
+/// Makes a checkout ready for a launch: the workspace, or one in which nothing counts.
+async fn enter(ground: &Arc<Ground>, order: &Order, halted: &Halted) -> Result<PathBuf, Unready> {
+    if work::only_looks(order.role) {
+        let bench = (Bench::Roles, order.phase);
+        let ready = checks::prepare(ground, bench, &order.start, halted).await;
+        return match ready {
+            _ if *halted.borrow() => Err(Unready::Stopped),
+            Ok(dir) => Ok(dir),
+            Err(words) => Err(Unready::Failed(words)),
+        };
+    }
     let (phase, start) = (order.phase, order.start.clone());
     let workspace = blocking(ground, move |ground| {
         let lane = ground.lane(phase).ok_or("the plan has no such phase")?;
@@ -100,10 +136,13 @@ async fn enter(ground: &Arc<Ground>, order: &Order, halted: &Halted) -> Result<P
         ready::copy(ground, &workspace.path())?;
         Ok::<_, String>(workspace)
     })
-    .await??;
+    .await?;
     if !workspace.is_set_up() {
         ready::set_up(ground, &workspace.path(), halted).await?;
         workspace.set_up().map_err(|error| error.to_string())?;
+    }
+    if *halted.borrow() {
+        return Err(Unready::Stopped);
     }
     Ok(workspace.path())
 }
@@ -126,29 +165,30 @@ fn workspace(ground: &Ground, lane: LaneRef, start: &CommitId) -> Result<Workspa
 }
 
 async fn launch(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Path) -> Run {
-    let configuration = Status::AgentUnavailable {
-        cause: UnavailableCause::Configuration,
-    };
     let name = order.agent.agent.as_str();
     let Some(adapter) = agents::find(name) else {
         return Run::never(
-            configuration,
+            UNUSABLE,
             format!("`{name}` is not an agent that this Backstop knows"),
         );
     };
     let command = match adapter.command(&invocation(ground, order)) {
         Ok(command) => command,
-        Err(words) => return Run::never(configuration, words),
+        Err(words) => return Run::never(UNUSABLE, words),
     };
     let spool = match ground.blobs.spool() {
         Ok(spool) => spool,
-        Err(error) => return Run::never(configuration, error.to_string()),
+        Err(error) => return Run::never(UNUSABLE, error.to_string()),
     };
     let mut ear = Ear::new(ground, &live, order.allowance, adapter.parser(), spool);
     let mut spawn = spawned(ground, order, command, dir);
     match ready::git_settings(ground) {
         Ok(variable) => spawn.env.push(variable),
-        Err(words) => return Run::never(configuration, words),
+        Err(words) => return Run::never(UNUSABLE, words),
+    }
+    let id = live.id;
+    if let Err(words) = blocking(ground, move |ground| work::enter(ground, id)).await {
+        return Run::never(UNUSABLE, words);
     }
     let running = match process::spawn(spawn) {
         Ok(running) => running,
@@ -166,23 +206,7 @@ async fn launch(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Path) -> 
     let watch = halt_on(live.halted.clone(), running.stopper());
     let ended = running.wait(&mut ear).await;
     watch.abort();
-    let told = ear.finish();
-    if !ended.left.is_empty() {
-        let left: Vec<String> = ended
-            .left
-            .iter()
-            .map(|identity| identity.pid.to_string())
-            .collect();
-        let words = format!(
-            "processes of the attempt could not be ended: {}: end them, then retry",
-            left.join(", ")
-        );
-        return Run {
-            transcript: told.digest,
-            ..Run::never(configuration, words)
-        };
-    }
-    judge(adapter.features(), &ended, told)
+    judge(adapter.features(), &ended, ear.finish()).beside(none_left(&ended.left))
 }
 
 fn invocation(ground: &Ground, order: &Order) -> agents::Invocation {
@@ -225,9 +249,8 @@ fn spawned(ground: &Ground, order: &Order, command: CommandLine, dir: &Path) -> 
         .push(("BACKSTOP_VISIT".into(), order.visit.to_string().into()));
     spawn.env.push((
         "BACKSTOP_ARTIFACT".into(),
-        artifact_file(ground, order).into(),
+        work::artifact_file(ground, order).into(),
     ));
-    spawn.orphans = Orphans::Ended;
     spawn.stdin = match command.stdin {
         agents::Stdin::Null => Stdin::Null,
         agents::Stdin::Text(text) => Stdin::Text(text.into_bytes()),
@@ -242,22 +265,6 @@ fn spawned(ground: &Ground, order: &Order, command: CommandLine, dir: &Path) -> 
         ..Limits::default()
     };
     spawn
-}
-
-/// Where an agent may leave its artifact: a place of this attempt alone, so that an older one is never taken for it.
-fn artifact_file(ground: &Ground, order: &Order) -> PathBuf {
-    let Order {
-        phase,
-        stage,
-        visit,
-        attempt,
-        ..
-    } = order;
-    ground
-        .dir
-        .path()
-        .join("artifacts")
-        .join(format!("{phase}-{stage}-{visit}-{attempt}"))
 }
 
 fn not_started(features: agents::Features, error: &SpawnError) -> Run {
@@ -323,6 +330,7 @@ fn judge(features: agents::Features, ended: &Ended, told: Told) -> Run {
         .clone()
         .filter(|text| !text.trim().is_empty());
     Run {
+        presence: Presence::Over,
         status,
         usage,
         session: transcript.session,
@@ -342,6 +350,7 @@ impl Run {
             active_ms: 0,
         };
         Self {
+            presence: Presence::Never,
             status,
             usage,
             session: None,
@@ -350,128 +359,118 @@ impl Run {
             words,
         }
     }
+
+    /// The same, given whether nothing of it is left. Where something is, no other may start beside it, and what it may
+    /// change still is not looked at.
+    fn beside(mut self, none_left: Result<(), String>) -> Self {
+        if let Err(words) = none_left {
+            self.presence = Presence::Still;
+            self.status = UNUSABLE;
+            self.words = format!("{}\n{words}", self.words);
+        }
+        self
+    }
 }
 
-/// What the host finds in the workspace.
-struct Found {
-    head: Option<Head>,
-    protected: Vec<Text<1024>>,
-    trouble: Option<String>,
+/// What a role that judges said; none where it said nothing.
+fn ruling(ground: &Ground, order: &Order, message: Option<&str>) -> Option<Ruling> {
+    let specs = ground.charter.gates(order.phase);
+    let mut gates = specs.gates().iter();
+    let own = gates
+        .find(|gate| gate.kind() == GateKind::Review && gate.role().as_str() == order.role.name());
+    let kind = own.and_then(GateSpec::artifact_kind);
+    message
+        .filter(|_| order.role.judges())
+        .map(|message| ruling::read(&ground.redactor.redact(message), kind))
 }
 
-/// Takes the work, whatever the status: nothing that an agent did is discarded.
+/// Who the attempt was. What the agent does not report is told as such; one that names no session had one of its own.
+fn route(id: EffectId, order: &Order, session: Option<&str>) -> RouteReceipt {
+    let unreported = || Some(Text::clip("unreported"));
+    let asked = |asked: Option<&str>| Some(Text::clip(asked.unwrap_or("default")));
+    let agent = &order.agent;
+    let own = || Text::clip(&format!("launch-{id}"));
+    RouteReceipt {
+        role: Some(order.role.id()),
+        provider: unreported(),
+        model: unreported(),
+        requested_reasoning: asked(agent.effort.as_ref().map(Text::as_str)),
+        effective_reasoning: Some(EffectiveReasoning::Unreported),
+        routed_by: Some(match agent.model {
+            Some(_) => RoutedBy::FleetMember,
+            None => RoutedBy::SessionDefault,
+        }),
+        session: Some(session.map_or_else(own, Text::clip)),
+    }
+}
+
+/// Takes what it left and tells its end.
 async fn end(ground: &Arc<Ground>, id: EffectId, order: &Order, run: Run) -> AttemptEnded {
-    let (asked, interrupted) = (
-        order.clone(),
-        matches!(run.status, Status::Interrupted { .. }),
-    );
-    let found = blocking(ground, move |ground| take(ground, &asked, interrupted)).await;
-    let found = found.unwrap_or_else(Found::nothing);
-    let artifact = artifact(ground, order, run.message.as_deref());
-    let words = match found.trouble {
-        Some(trouble) => format!("{trouble}\n{}", run.words),
-        None => run.words,
+    let kind = if matches!(run.status, Status::Interrupted { .. }) {
+        "interrupted attempt"
+    } else {
+        "uncommitted work"
     };
+    let route = route(id, order, run.session.as_deref());
+    let ruling = ruling(ground, order, run.message.as_deref());
+    let (asked, message) = (order.clone(), run.message);
+    let found = match run.presence {
+        Presence::Never => blocking(ground, move |ground| work::untouched(ground, &asked)).await,
+        Presence::Over => {
+            let find = move |ground: &Ground| work::find(ground, &asked, kind, message.as_deref());
+            blocking(ground, find).await
+        }
+        Presence::Still => Found::nothing(),
+    };
+    // The end of the words is kept: what the host has to say is not pushed out by what the agent said.
+    let words = format!("{}\n{}", run.words, found.trouble);
     AttemptEnded {
         effect: id,
         status: run.status,
         usage: run.usage,
         session: run.session.map(|session| Text::clip(&session)),
         head: found.head,
-        artifact,
+        artifact: found.artifact,
+        ruling,
+        route,
         protected: found.protected,
         transcript: run.transcript,
-        words: ground.clean_end(&words),
+        words: ground.clean_end(words.trim_end()),
     }
 }
 
-impl Found {
-    fn nothing(words: String) -> Self {
-        Self {
-            head: None,
-            protected: Vec::new(),
-            trouble: Some(words),
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run() -> Run {
+        let mut run = Run::never(Status::Success, "all done".into());
+        run.usage.cost = Cost::Unreported;
+        run.usage.tokens = 7;
+        run
     }
-}
 
-fn take(ground: &Ground, order: &Order, interrupted: bool) -> Found {
-    let what = if interrupted {
-        "interrupted attempt"
-    } else {
-        "uncommitted work"
-    };
-    let message = format!(
-        "backstop: {what}\n\nMission {}, phase {}, {}, visit {}, attempt {}.\n",
-        ground.charter.fields().mission,
-        order.phase,
-        order.stage,
-        order.visit,
-        order.attempt
-    );
-    match work(ground, order, &message) {
-        Ok((head, survey)) => Found {
-            head: Some(head),
-            protected: protected(ground, &survey),
-            trouble: None,
-        },
-        Err(words) => Found::nothing(words),
+    #[test]
+    fn an_attempt_that_cannot_be_ended_waits_for_a_person_and_keeps_its_spend() {
+        let left = [12, 7, 12].map(|pid| Identity { pid, start_time: 1 });
+        let beside = run().beside(none_left(&left));
+        assert_eq!(beside.status, UNUSABLE);
+        assert!(matches!(beside.presence, Presence::Still));
+        let words = "all done\nprocesses could not be ended: 7, 12: end them, then retry";
+        assert_eq!(beside.words, words);
+        assert_eq!(beside.usage, run().usage);
+        let alone = run().beside(Ok(()));
+        assert_eq!(alone.status, Status::Success);
+        assert!(matches!(alone.presence, Presence::Never));
     }
-}
 
-fn work(ground: &Ground, order: &Order, message: &str) -> Result<(Head, Survey), String> {
-    let lane = ground
-        .lane(order.phase)
-        .ok_or("the plan has no such phase")?;
-    let say = |error: crate::git::GitError| error.to_string();
-    let workspace = Workspace::open(&ground.host).map_err(say)?;
-    let base = &ground.charter.fields().base.commit;
-    let survey = workspace.survey(lane, base, &order.entry).map_err(say)?;
-    let taken = workspace.take(lane, message).map_err(say)?;
-    let commits = ground.host.commits(base, &taken.head).ok();
-    Ok((
-        Head {
-            commit: taken.head,
-            tree: taken.tree,
-            commits,
-        },
-        survey,
-    ))
-}
-
-/// The protected paths that differ from the visit's entry.
-fn protected(ground: &Ground, survey: &Survey) -> Vec<Text<1024>> {
-    let guarded = |path: &Path| {
-        ground
-            .settings
-            .protected
-            .iter()
-            .any(|rule| match rule.strip_suffix('/') {
-                Some(folder) => path.starts_with(folder),
-                None => path == Path::new(rule),
-            })
-    };
-    let touched = survey.changed.iter().filter(|path| guarded(path));
-    touched.map(|path| Text::clip(&shown(path))).collect()
-}
-
-/// The file that the agent was told of, else its final message; kept without secrets.
-fn artifact(ground: &Ground, order: &Order, message: Option<&str>) -> ArtifactSeen {
-    let file = std::fs::read(artifact_file(ground, order)).ok();
-    let file = file.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    let text = file
-        .as_deref()
-        .filter(|text| !text.trim().is_empty())
-        .or(message);
-    let form = Artifact::read(text);
-    match (form, text) {
-        (Artifact::Missing, _) | (_, None) => ArtifactSeen::Blank,
-        (Artifact::Text | Artifact::Numbers, Some(text)) => {
-            let kept = ground.blobs.put(ground.redactor.redact(text).as_bytes());
-            kept.map_or(ArtifactSeen::Unmeasured, |digest| ArtifactSeen::Kept {
-                digest,
-                form,
-            })
-        }
+    #[test]
+    fn what_an_unheard_attempt_cost_is_known_only_where_no_model_works() {
+        assert_eq!(unheard_cost("scripted"), Cost::NoModelWork);
+        assert_eq!(unheard_cost("exec"), Cost::Unreported);
+        assert_eq!(
+            unheard_cost("an agent of another version"),
+            Cost::Unreported
+        );
     }
 }

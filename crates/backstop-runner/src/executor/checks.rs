@@ -1,5 +1,6 @@
 //! Runs the host's checks, one after the other, in the scratch checkout of exactly one commit.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -10,12 +11,16 @@ use backstop_engine::{Check, CheckResult, CheckRun, CheckVerdict, ChecksRan};
 use super::recording::Recording;
 use super::{Halted, blocking, ready};
 use crate::blobs::Blobs;
+use crate::disk;
 use crate::edge::Ground;
-use crate::git::Scratch;
-use crate::process::{self, Ended, EndedBy, Exit, Heard, Limits, Marker, Order, Orphans, Spawn};
+use crate::git::{Bench, Scratch};
+use crate::process::{self, Ended, EndedBy, Exit, Heard, Identity, Limits, Marker, Order, Spawn};
 
 /// The most of a check's output that is kept, in bytes.
 const KEPT: u64 = 8 << 20;
+
+/// Why something was not run, or not to its end.
+pub(super) const STOPPED: &str = "an operator stopped the mission";
 
 /// How much of the end of an output is shown in an error, in bytes.
 const SHOWN: usize = 1500;
@@ -47,7 +52,7 @@ pub(super) async fn run_all(
     commit: &CommitId,
     halted: &Halted,
 ) -> Vec<CheckResult> {
-    match prepare(ground, phase, commit, halted).await {
+    match prepare(ground, (Bench::Checks, phase), commit, halted).await {
         Ok(dir) => run_in(ground, phase, checks, &dir, halted).await,
         Err(words) => {
             let not_run = |check| not_run(ground, check, &words);
@@ -79,7 +84,7 @@ fn used(ground: &Ground) -> PathBuf {
 
 fn mark_use(ground: &Ground) {
     // Without the mark a build cache may be taken for fresh that is not: no worse than in the operator's own checkout.
-    let _ = std::fs::write(used(ground), b"");
+    let _ = disk::replace(&used(ground), b"");
 }
 
 /// How far the times of files may lag behind the clock: they are taken from the last tick of the kernel.
@@ -106,33 +111,61 @@ async fn pass_second(ground: &Ground) {
     }
 }
 
-/// Ends what a runner that died has left at work under this marker.
-pub(super) async fn end_left(ground: &Ground, marker: &Marker) {
-    for survivor in process::find_survivors(marker) {
-        process::stop_by_identity(survivor, marker, ground.grace()).await;
+/// Ends what a runner that died has left at work under these markers.
+///
+/// # Errors
+/// Words for the operator, when some of it could not be ended.
+pub(super) async fn end_left(ground: &Ground, markers: &[Marker]) -> Result<(), String> {
+    let mut left = Vec::new();
+    for marker in markers {
+        for survivor in process::find_survivors(marker) {
+            let swept = process::stop_by_identity(survivor, marker, ground.grace()).await;
+            left.extend(swept.left);
+        }
     }
+    none_left(&left)
 }
 
-/// The scratch checkout of `commit`, ready to be worked in.
+/// Nothing may start beside processes that could not be ended.
+///
+/// # Errors
+/// Words for the operator, when there are such.
+pub(super) fn none_left(left: &[Identity]) -> Result<(), String> {
+    let left: BTreeSet<u32> = left.iter().map(|identity| identity.pid).collect();
+    if left.is_empty() {
+        return Ok(());
+    }
+    let left: Vec<String> = left.iter().map(ToString::to_string).collect();
+    let left = left.join(", ");
+    Err(format!(
+        "processes could not be ended: {left}: end them, then retry"
+    ))
+}
+
+/// A scratch checkout of `commit`, ready to be worked in.
 pub(super) async fn prepare(
     ground: &Arc<Ground>,
-    phase: Phase,
+    (bench, phase): (Bench, Phase),
     commit: &CommitId,
     halted: &Halted,
 ) -> Result<PathBuf, String> {
-    for phase in [phase, Phase::FIRST] {
-        end_left(ground, &ground.check_marker(phase)).await;
-    }
+    end_left(
+        ground,
+        &[phase, Phase::FIRST].map(|phase| ground.check_marker(phase)),
+    )
+    .await?;
     pass_second(ground).await;
     let commit = commit.clone();
     let scratch = blocking(ground, move |ground| {
-        let scratch = Scratch::prepare(&ground.host, &commit).map_err(|error| error.to_string())?;
+        let scratch =
+            Scratch::prepare(&ground.host, bench, &commit).map_err(|error| error.to_string())?;
         ready::copy(ground, &scratch.path())?;
         Ok::<_, String>(scratch)
     })
-    .await??;
+    .await?;
     if !scratch.is_set_up() {
-        ready::set_up(ground, &scratch.path(), halted).await?;
+        let set_up = ready::set_up(ground, &scratch.path(), halted).await;
+        set_up.map_err(|unready| unready.to_string())?;
         scratch.set_up().map_err(|error| error.to_string())?;
     }
     mark_use(ground);
@@ -158,7 +191,7 @@ async fn run_one(
     halted: &Halted,
 ) -> CheckResult {
     if *halted.borrow() {
-        return not_run(ground, check, "an operator stopped the mission");
+        return not_run(ground, check, STOPPED);
     }
     match shell(ground, phase, check.command.as_str(), dir, halted).await {
         Ok((ended, spooled)) => CheckResult {
@@ -179,16 +212,17 @@ impl Finished {
         self.verdict() == CheckVerdict::Passed
     }
 
-    /// A check that was stopped or killed says nothing of the work.
+    /// A check that was stopped or killed says nothing of the work, nor does one that is at it still.
     pub(super) fn verdict(&self) -> CheckVerdict {
         let not_run = |cause: &str| CheckVerdict::NotRun {
             cause: backstop_engine::vocab::Text::clip(cause),
         };
+        if let Err(words) = none_left(&self.0.left) {
+            return not_run(&words);
+        }
         match (self.0.ended_by, self.0.exit) {
             (EndedBy::Wall | EndedBy::Idle, _) => CheckVerdict::TimedOut,
-            (EndedBy::Stop | EndedBy::Budget | EndedBy::Linger, _) => {
-                not_run("an operator stopped the mission")
-            }
+            (EndedBy::Stop | EndedBy::Budget | EndedBy::Linger, _) => not_run(STOPPED),
             (EndedBy::Itself, Exit::Code(0)) => CheckVerdict::Passed,
             (EndedBy::Itself, Exit::Code(exit)) => CheckVerdict::Failed { exit },
             (EndedBy::Itself, Exit::Signal(9)) => {
@@ -235,7 +269,6 @@ pub(super) async fn shell(
     let mut spawn = Spawn::new("/bin/sh", dir, ground.check_marker(phase));
     spawn.args = vec!["-c".into(), command.into()];
     spawn.env.push(ready::git_settings(ground)?);
-    spawn.orphans = Orphans::Ended;
     spawn.limits = Limits {
         idle: None,
         wall: Some(Duration::from_millis(ground.settings.limits.check_ms)),
@@ -269,4 +302,48 @@ pub(super) fn halt_on(
             stopper.stop(Order::Stop);
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::{Captured, Oom};
+
+    fn finished(left: Vec<Identity>) -> Finished {
+        Finished(Ended {
+            exit: Exit::Code(0),
+            ended_by: EndedBy::Itself,
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+            active: Duration::ZERO,
+            swept: 0,
+            left,
+            drained: true,
+            oom: Oom::Unmeasured,
+        })
+    }
+
+    #[test]
+    fn a_check_that_cannot_be_ended_has_not_passed() {
+        assert_eq!(finished(Vec::new()).verdict(), CheckVerdict::Passed);
+        let left = Identity {
+            pid: 12,
+            start_time: 1,
+        };
+        let verdict = finished(vec![left]).verdict();
+        assert!(
+            matches!(&verdict, CheckVerdict::NotRun { cause } if cause.as_str().contains("could not be ended: 12")),
+            "{verdict:?}"
+        );
+    }
+
+    #[test]
+    fn nothing_starts_beside_what_could_not_be_ended() {
+        assert_eq!(none_left(&[]), Ok(()));
+        let left = Identity {
+            pid: 12,
+            start_time: 1,
+        };
+        assert!(none_left(&[left]).is_err());
+    }
 }

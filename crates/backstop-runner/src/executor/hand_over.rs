@@ -10,7 +10,7 @@ use super::blocking;
 use crate::edge::Ground;
 use crate::git::{GitError, Merged, shown};
 
-/// Puts a verified lane on the mission branch. Where that fails, what the answer names is the tree that is there.
+/// Puts a verified lane on the mission branch. The answer names the tree that was put there, or why none was.
 pub(super) async fn land(ground: &Arc<Ground>, id: EffectId, landing: Landing) -> Fact {
     let landed = blocking(ground, move |ground| {
         let host = &ground.host;
@@ -20,14 +20,10 @@ pub(super) async fn land(ground: &Arc<Ground>, id: EffectId, landing: Landing) -
     })
     .await;
     match landed {
-        Ok(Ok(tree)) => Fact::Landed { effect: id, tree },
-        Ok(Err(error)) => Fact::LandFailed {
+        Ok(tree) => Fact::Landed { effect: id, tree },
+        Err(error) => Fact::LandFailed {
             effect: id,
             cause: ground.clean(&error.to_string()),
-        },
-        Err(words) => Fact::LandFailed {
-            effect: id,
-            cause: ground.clean(&words),
         },
     }
 }
@@ -35,9 +31,6 @@ pub(super) async fn land(ground: &Arc<Ground>, id: EffectId, landing: Landing) -
 /// Hands the approved tree over.
 pub(super) async fn ship(ground: &Arc<Ground>, id: EffectId, shipment: Shipment) -> Fact {
     let outcome = blocking(ground, move |ground| hand_over(ground, &shipment)).await;
-    let outcome = outcome.unwrap_or_else(|words| ShipOutcome::Failed {
-        cause: ground.clean(&words),
-    });
     Fact::Shipped(Shipped {
         effect: id,
         outcome,
@@ -79,9 +72,6 @@ fn hand_over(ground: &Ground, shipment: &Shipment) -> ShipOutcome {
 /// Merges a moved base into the mission branch.
 pub(super) async fn merge(ground: &Arc<Ground>, id: EffectId, merge: Merge) -> Fact {
     let outcome = blocking(ground, move |ground| join(ground, &merge)).await;
-    let outcome = outcome.unwrap_or_else(|words| MergeOutcome::Conflict {
-        cause: ground.clean(&words),
-    });
     Fact::BaseMerged(BaseMerged {
         effect: id,
         outcome,

@@ -1,6 +1,7 @@
 //! Looks whether a mission can be worked on, before anything is spent: git, people, agents, disk, checks.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use backstop_agents as agents;
@@ -11,7 +12,9 @@ use backstop_engine::{
 
 use super::{Halted, blocking, checks};
 use crate::edge::Ground;
+use crate::git::Bench;
 use crate::git::shown;
+use crate::process;
 
 /// The least room for a mission on its disk, in bytes.
 const ROOM: u64 = 64 << 20;
@@ -23,9 +26,7 @@ pub(super) async fn run(ground: &Arc<Ground>, id: EffectId, halted: Halted) -> P
         points.extend(agents_of(ground));
         points
     });
-    let mut points = looked
-        .await
-        .unwrap_or_else(|words| vec![failed("host", &words)]);
+    let mut points = looked.await;
     let base_checks = base(ground, &mut points, &halted).await;
     PreflightRan {
         effect: id,
@@ -142,8 +143,8 @@ fn agents_of(ground: &Ground) -> Vec<Point> {
     let mut names: Vec<&str> = Role::ALL
         .into_iter()
         .filter(|role| role.stage() >= ground.charter.fields().from)
-        .filter_map(|role| roles.at(role.stage()))
-        .map(|(_, spec)| spec.agent.as_str())
+        .filter_map(|role| roles.of(role))
+        .map(|spec| spec.agent.as_str())
         .collect();
     names.sort_unstable();
     names.dedup();
@@ -196,11 +197,11 @@ pub(crate) fn missing_program(invocation: &agents::Invocation) -> Option<String>
     if !word.chars().all(plain) || (word.contains('/') && !word.starts_with('/')) {
         return None;
     }
-    let asked = std::process::Command::new("/bin/sh")
-        .args(["-c", "command -v -- \"$1\" >/dev/null 2>&1", "sh", word])
-        .status();
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "command -v -- \"$1\"", "sh", word]);
+    let asked = process::output(&mut command);
     asked
-        .is_ok_and(|status| !status.success())
+        .is_ok_and(|asked| !asked.status.success())
         .then(|| word.to_owned())
 }
 
@@ -215,7 +216,7 @@ async fn base(ground: &Arc<Ground>, points: &mut Vec<Point>, halted: &Halted) ->
         points.push(warned("checks", "no host check is configured"));
     }
     let (phase, commit) = (Phase::FIRST, &fields.base.commit);
-    let results = match checks::prepare(ground, phase, commit, halted).await {
+    let results = match checks::prepare(ground, (Bench::Checks, phase), commit, halted).await {
         Ok(dir) => checks::run_in(ground, phase, &fields.checks, &dir, halted).await,
         Err(words) => {
             points.push(failed("workspace", &words));

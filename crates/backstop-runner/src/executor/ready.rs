@@ -1,12 +1,14 @@
 //! Makes a checkout ready to be worked in: files that git does not track, and the operator's setup commands.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use backstop_engine::vocab::Phase;
 
 use super::Halted;
-use super::checks::shell;
+use super::checks::{STOPPED, shell};
+use crate::disk;
 use crate::edge::Ground;
 
 /// Copies `[workspace] copy` from the operator's checkout into `to`.
@@ -69,7 +71,7 @@ pub(super) fn git_settings(ground: &Ground) -> Result<(OsString, OsString), Stri
         text.extend(quoted(&path));
         text.push(b'\n');
     }
-    let written = std::fs::write(&file, text);
+    let written = disk::replace(&file, &text);
     written.map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;
     Ok(("GIT_CONFIG_GLOBAL".into(), file.into()))
 }
@@ -102,18 +104,52 @@ fn quoted(path: &Path) -> Vec<u8> {
     value
 }
 
+/// Why a checkout is not ready.
+#[derive(Debug)]
+pub(super) enum Unready {
+    /// The mission is to stop.
+    Stopped,
+    /// Words for the operator.
+    Failed(String),
+}
+
+impl From<String> for Unready {
+    fn from(words: String) -> Self {
+        Self::Failed(words)
+    }
+}
+
+impl fmt::Display for Unready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stopped => STOPPED,
+            Self::Failed(words) => words,
+        })
+    }
+}
+
 /// Runs `[workspace] setup` in `dir`.
 ///
 /// # Errors
-/// Words for the operator, with the end of what the command printed.
-pub(super) async fn set_up(ground: &Ground, dir: &Path, halted: &Halted) -> Result<(), String> {
+/// When a command fails, with the end of what it printed. One that fails while the mission is to stop says nothing.
+pub(super) async fn set_up(ground: &Ground, dir: &Path, halted: &Halted) -> Result<(), Unready> {
     for command in &ground.settings.setup {
+        if *halted.borrow() {
+            return Err(Unready::Stopped);
+        }
         let ran = shell(ground, Phase::FIRST, command, dir, halted).await;
         let (ended, spooled) = ran.map_err(|words| format!("setup `{command}`: {words}"))?;
-        if !ended.is_clean() {
-            let end = spooled.end(&ground.blobs);
-            return Err(format!("setup `{command}` {}: {end}", ended.words()));
+        if ended.is_clean() {
+            continue;
         }
+        if *halted.borrow() {
+            return Err(Unready::Stopped);
+        }
+        let end = spooled.end(&ground.blobs);
+        return Err(Unready::Failed(format!(
+            "setup `{command}` {}: {end}",
+            ended.words()
+        )));
     }
     Ok(())
 }

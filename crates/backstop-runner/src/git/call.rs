@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::GitError;
+use crate::process::{self, Started};
 
 /// Configuration that wins over every file: nothing of a repository is run, nothing is tidied, what a ref names is durable.
 const SETTINGS: [&str; 8] = [
@@ -161,8 +162,8 @@ impl Call {
     fn streamed(mut self) -> Result<(), GitError> {
         let (at, what, limit) = (self.at.clone(), self.what(), self.limit);
         let input = self.input.take();
-        let mut child = self.spawn(input)?;
-        success(finish(&mut child, limit), &what, &at, limit).map(drop)
+        let mut started = self.spawn(input)?;
+        success(finish(&mut started.child, limit), &what, &at, limit).map(drop)
     }
 
     /// Runs to the end, whatever the status.
@@ -175,8 +176,8 @@ impl Call {
             Stdio::null()
         };
         self.command.stdin(stdin).stdout(Stdio::piped());
-        let mut child = self.spawn(input)?;
-        finish(&mut child, limit)
+        let mut started = self.spawn(input)?;
+        finish(&mut started.child, limit)
             .ok_or_else(|| timed_out(&what, &at, limit))?
             .map_err(|source| GitError::Start { at, source })
     }
@@ -235,15 +236,15 @@ impl Call {
         self.words.join(" ")
     }
 
-    fn spawn(mut self, input: Option<Vec<u8>>) -> Result<Child, GitError> {
-        let child = self.command.stderr(Stdio::piped()).spawn();
+    fn spawn(mut self, input: Option<Vec<u8>>) -> Result<Started, GitError> {
+        let started = process::start(self.command.stderr(Stdio::piped()));
         let at = self.at;
-        let mut child = child.map_err(|source| GitError::Start { at, source })?;
-        if let (Some(mut stdin), Some(bytes)) = (child.stdin.take(), input) {
+        let mut started = started.map_err(|source| GitError::Start { at, source })?;
+        if let (Some(mut stdin), Some(bytes)) = (started.child.stdin.take(), input) {
             // A command that ends without reading its input says why by its status.
             thread::spawn(move || drop(stdin.write_all(&bytes)));
         }
-        Ok(child)
+        Ok(started)
     }
 }
 

@@ -60,8 +60,8 @@ impl Host {
         folders
     }
 
-    fn checkouts(&self) -> [Checkout; 2] {
-        ["workspace", "scratch"].map(|name| Checkout::new(self, name))
+    fn checkouts(&self) -> [Checkout; 3] {
+        ["workspace", "scratch", "review"].map(|name| Checkout::new(self, name))
     }
 
     /// Whether giving the checkouts back loses nothing.
@@ -70,14 +70,15 @@ impl Host {
     /// [`GitError::Unkept`] when the workspace holds work that no ref keeps; [`GitError::Damaged`] when that cannot be told;
     /// [`GitError::Occupied`] when the host did not make what stands in a checkout's place.
     pub fn may_give_back(&self) -> Result<(), GitError> {
-        let [workspace, scratch] = self.checkouts();
-        for checkout in [&workspace, &scratch] {
+        let checkouts = self.checkouts();
+        for checkout in &checkouts {
             let ours = checkout.is_made() || checkout.private("begun").exists();
             let path = checkout.top();
             if is_folder(&path) && !ours {
                 return Err(GitError::Occupied { path });
             }
         }
+        let [workspace, ..] = checkouts;
         // One that was never complete has had no agent in it, and one that is gone has nothing left to lose.
         if workspace.is_made() && is_folder(&workspace.top()) {
             Workspace::open(self)?.is_kept()?;
@@ -85,7 +86,7 @@ impl Host {
         Ok(())
     }
 
-    /// Removes both checkouts and the host's git folder. Again is fine.
+    /// Removes the checkouts and the host's git folder. Again is fine.
     ///
     /// # Errors
     /// As for [`Host::may_give_back`]: then nothing is removed. When a file cannot be removed.

@@ -154,12 +154,12 @@ impl Host {
         bare_call(self.repository.git(), &self.git_dir())
     }
 
-    /// Removes the host's git folder, when both checkouts are gone.
+    /// Removes the host's git folder, when the checkouts are gone.
     ///
     /// # Errors
     /// [`GitError::Unkept`] when a checkout is there still.
     pub fn discard(self) -> Result<(), GitError> {
-        for name in ["workspace", "scratch"] {
+        for name in ["workspace", "scratch", "review"] {
             let path = self.dir.join(name);
             if fs::symlink_metadata(&path).is_ok() {
                 let what = "a checkout of this mission".to_owned();

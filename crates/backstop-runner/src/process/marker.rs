@@ -1,8 +1,15 @@
-//! The lane marker: the environment variables by which everything that an agent starts is found again.
+//! Who belongs to a lane: by the marker in its environment, and by its parents.
 //!
-//! Deliberately absent: proof. A process can drop its environment; its parents and its group then still tell.
+//! The marker is the environment variables by which everything that an agent starts is found again. It is no proof: a process
+//! can drop or forge its environment. Its parents then still tell, as what a lane leaves behind becomes the runner's child.
+//!
+//! Deliberately absent: who belonged to a lane once. What outlives a runner that was killed gets another parent, and without
+//! its marker nothing tells it from a person.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::process;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +17,15 @@ use serde::{Deserialize, Serialize};
 use super::identity::Stat;
 
 const MISSION: &str = "BACKSTOP_MISSION";
+
+/// What Backstop's program is called.
+const PROGRAM: &[u8] = b"backstop";
+
+/// The commands that drive a mission: those that are for it, and those that go on with it after an answer or a stop.
+const DRIVING: [&[u8]; 5] = [b"run", b"resume", b"demo", b"gate", b"stop"];
+
+/// The option of a command that leaves the driving to another process, and returns.
+const DETACH: &[u8] = b"--detach";
 
 /// How many times a chain of parents is walked that changes under the walk.
 const WALKS: u8 = 3;
@@ -61,11 +77,6 @@ impl Marker {
     }
 }
 
-/// The environment of a process; nothing when it may not be looked at.
-pub(super) fn environment_of(pid: u32) -> Vec<u8> {
-    fs::read(environment(pid)).unwrap_or_default()
-}
-
 fn environment(pid: u32) -> String {
     format!("/proc/{pid}/environ")
 }
@@ -85,9 +96,9 @@ pub fn carries_marker(pid: u32) -> bool {
     fs::read(environment(pid)).is_ok_and(names_a_mission)
 }
 
-/// Whether the process with this number belongs to a lane: it or one of its parents carries a marker, or it descends
-/// from this process, which is where orphans of a lane end up. What is gone or cannot be followed counts as belonging:
-/// an answer is only taken from someone who can be looked at.
+/// Whether the process with this number belongs to a lane: it or one of its parents carries a marker, or one of its
+/// parents is a runner, which is where orphans of a lane end up. Which mission's makes no difference: no agent answers any gate.
+/// What is gone or cannot be followed counts as belonging: an answer is only taken from someone who can be looked at.
 #[must_use]
 pub fn descends_from_marked(pid: u32) -> bool {
     (0..WALKS)
@@ -95,12 +106,48 @@ pub fn descends_from_marked(pid: u32) -> bool {
         .unwrap_or(true)
 }
 
-/// Whether a marked process or `runner` is among the parents; none when a parent went away under the walk.
-fn walk(pid: u32, runner: u32) -> Option<bool> {
+/// Whether a process with this number drives a mission: Backstop's program, with a command that does.
+fn is_runner(pid: u32) -> bool {
+    // A command line that cannot be read may be a driving one.
+    is_backstop(pid) && fs::read(format!("/proc/{pid}/cmdline")).map_or(true, |line| drives(&line))
+}
+
+/// Whether it runs the same file as this process, or one with Backstop's name: an upgrade replaces the file under a runner.
+fn is_backstop(pid: u32) -> bool {
+    let place = format!("/proc/{pid}/exe");
+    let file = |place: &str| {
+        let found = fs::metadata(place).ok()?;
+        Some((found.dev(), found.ino()))
+    };
+    let own = file("/proc/self/exe");
+    (own.is_some() && file(&place) == own)
+        || fs::read_link(&place).is_ok_and(|path| is_named(&path))
+}
+
+fn is_named(program: &Path) -> bool {
+    let name = program.file_name().map_or(&b""[..], |name| name.as_bytes());
+    // What the system adds when the file is gone.
+    name.strip_suffix(b" (deleted)").unwrap_or(name) == PROGRAM
+}
+
+/// Whether a command line drives a mission. `run --detach` does not: the runner that it leaves behind is its child for a
+/// moment, and is no lane's.
+fn drives(line: &[u8]) -> bool {
+    let words = || line.split(|byte| *byte == 0).skip(1);
+    // After `--` there are no options, only words such as a goal.
+    let detaches = words()
+        .take_while(|word| *word != b"--")
+        .any(|word| word == DETACH);
+    !detaches && words().any(|word| DRIVING.contains(&word))
+}
+
+/// Whether a marked process, a runner or `own` is among the parents; none when a parent went away under the walk.
+fn walk(pid: u32, own: u32) -> Option<bool> {
     let mut at = Stat::read(pid).filter(|stat| !stat.is_dead())?;
     // A parent is never younger than its child but for reparenting, so the walk ends; the count guards against a loop.
     for _ in 0..u16::MAX {
-        if carries_marker(at.pid) || (at.pid == runner && at.pid != pid) {
+        let is_above = at.pid != pid;
+        if carries_marker(at.pid) || (is_above && (at.pid == own || is_runner(at.pid))) {
             return Some(true);
         }
         let parent = Stat::read(at.parent);
@@ -204,6 +251,79 @@ mod tests {
             );
             drop(shell.stdin.take());
             shell.wait().unwrap();
+        }
+    }
+
+    /// Words as the system shows them.
+    fn line(words: &str) -> Vec<u8> {
+        words
+            .split(' ')
+            .flat_map(|word| [word.as_bytes(), b"\0"].concat())
+            .collect()
+    }
+
+    #[test]
+    fn a_command_that_goes_on_with_a_mission_drives_it() {
+        for driving in [
+            "backstop run goal",
+            "backstop --state-dir /s resume m1 --wait",
+            "backstop demo",
+            "backstop gate approve g1",
+            "backstop stop m1",
+            "backstop run -- --detach",
+        ] {
+            assert!(drives(&line(driving)), "{driving}");
+        }
+        for other in [
+            "backstop",
+            "run",
+            "backstop status",
+            "backstop logs m1 --follow",
+            "backstop run goal --detach",
+            "backstop run --detach -- goal",
+        ] {
+            assert!(!drives(&line(other)), "{other}");
+        }
+    }
+
+    #[test]
+    fn backstop_is_known_by_its_file_or_its_name() {
+        assert!(is_backstop(process::id()));
+        let parent = std::os::unix::process::parent_id();
+        assert!(!is_backstop(parent));
+        assert!(!is_runner(parent));
+        for name in ["/usr/bin/backstop", "backstop", "/b/backstop (deleted)"] {
+            assert!(is_named(Path::new(name)), "{name}");
+        }
+        for name in ["/backstop/sh", "/b/backstop-2", "/b/xbackstop", "/"] {
+            assert!(!is_named(Path::new(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_parent_that_is_a_runner_is_enough() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("backstop");
+        // Copied by another process: a file that this one has open for writing cannot be run.
+        let copied = Command::new("cp").arg("/bin/sh").arg(&program).status();
+        assert!(copied.unwrap().success());
+        for (words, belongs) in [
+            (&["resume", "m1", "--wait"][..], true),
+            (&["status"], false),
+            (&["run", "goal", "--detach"], false),
+        ] {
+            let mut runner = Command::new(&program);
+            runner.args(["-c", "sh -c 'echo $$; read line; :'; :"]);
+            let runner = runner.args(words).stdin(Stdio::piped());
+            let mut runner = runner.stdout(Stdio::piped()).spawn().unwrap();
+            let mut line = String::new();
+            let mut said = BufReader::new(runner.stdout.take().unwrap());
+            said.read_line(&mut line).unwrap();
+            let pid = line.trim().parse().unwrap();
+            assert_eq!(walk(pid, 0), Some(belongs), "{words:?}");
+            assert_eq!(walk(runner.id(), 0), Some(false), "itself is no parent");
+            drop(runner.stdin.take());
+            runner.wait().unwrap();
         }
     }
 

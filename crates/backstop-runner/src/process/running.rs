@@ -17,6 +17,7 @@ use tokio::signal::unix::Signal as Signals;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use super::children::Listed;
 use super::ended::{Ended, EndedBy, Exit};
 use super::identity::{Identity, raw};
 use super::oom::Counter;
@@ -86,16 +87,23 @@ pub struct Running {
     stopper: Stopper,
     orders: watch::Receiver<Option<Order>>,
     oom: Option<Counter>,
+    // After the child, so that it is on the list as long as it is there.
+    _listed: Listed,
 }
 
 impl Running {
     /// Takes over a child that was just started, after `signals` of children were listened for.
-    pub(super) fn of(mut child: Child, spawn: Spawn, signals: Signals) -> io::Result<Self> {
+    pub(super) fn of(
+        (mut child, listed): (Child, Listed),
+        spawn: Spawn,
+        signals: Signals,
+    ) -> io::Result<Self> {
         let lost = || io::Error::other("it has no number or `/proc` cannot be read: mount `/proc`");
-        let leader = child.id().and_then(Identity::of).ok_or_else(lost)?;
+        let scent = listed.scent().ok_or_else(lost)?;
+        let leader = scent.leader();
         let leash = Leash {
             leader,
-            scent: Scent::of_child(leader, spawn.marker, spawn.orphans),
+            scent,
             held: true,
         };
         let (sender, orders) = watch::channel(None);
@@ -118,6 +126,7 @@ impl Running {
             orders,
             oom: Counter::find(),
             child,
+            _listed: listed,
         })
     }
 

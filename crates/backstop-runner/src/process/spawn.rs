@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::children;
 use super::marker::Marker;
 use super::running::Running;
 use super::signals::with_none_blocked;
@@ -37,18 +38,6 @@ pub struct Spawn {
     pub limits: Limits,
     /// How many bytes are kept of the end of each pipe; at most 64 KiB.
     pub keep: usize,
-    /// What happens to orphans below this process that carry no marker.
-    pub orphans: Orphans,
-}
-
-/// What the end of an attempt does to unmarked orphans that this process was given as their subreaper.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Orphans {
-    /// Nothing: this process has children of its own that lead a group and carry no marker.
-    #[default]
-    Left,
-    /// They are ended: only a lane can have left them.
-    Ended,
 }
 
 impl Spawn {
@@ -64,7 +53,6 @@ impl Spawn {
             marker,
             limits: Limits::default(),
             keep: 32 << 10,
-            orphans: Orphans::Left,
         }
     }
 }
@@ -168,7 +156,8 @@ pub fn spawn(spawn: Spawn) -> Result<Running, SpawnError> {
     };
     // Before the start: no end is missed, and a SIGCHLD that was ignored from outside does not let the system forget it.
     let signals = signal(SignalKind::child()).map_err(other)?;
-    let child = with_none_blocked(|| launch(&spawn, &path, env))
+    let start = || with_none_blocked(|| launch(&spawn, &path, env));
+    let child = children::list(start, Child::id, Some(&spawn.marker))
         .map_err(|source| told_apart(source, &path, &spawn))?;
     Running::of(child, spawn, signals).map_err(other)
 }

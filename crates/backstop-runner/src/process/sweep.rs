@@ -1,20 +1,21 @@
-//! Finding and ending what an attempt has left behind: its group, its children, and whatever carries its marker.
+//! Finding and ending what an attempt has left behind: its group, its children, whatever carries its marker, and every
+//! child of this process that this process did not start.
 //!
 //! Deliberately absent: group signals. Here every process is signalled by itself, through a pidfd whose start time was
 //! checked. Guesses: what an earlier runner left without marker, group, session or parent of the attempt is nobody's and
 //! stays. And control groups: those here belong to the system's service manager, which allows nobody else to make some below its own.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::process;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rustix::process::{Signal, WaitOptions, getpgrp, getpid, getsid, set_child_subreaper, waitpid};
+use rustix::process::{Signal, WaitOptions, waitpid};
 use tokio::time::{Instant, sleep};
 
+use super::children::{self, List};
 use super::identity::{Identity, Stat, raw};
-use super::marker::{Marker, carries_marker, environment_of as environment};
-use super::spawn::Orphans;
+use super::marker::Marker;
 use super::table::Table;
 
 /// How long the kernel gets to let a killed process go.
@@ -29,20 +30,12 @@ const DROP_LOOK: Duration = Duration::from_millis(2);
 
 /// What became of the processes that an attempt had left behind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[must_use = "nothing may start beside what is left"]
 pub struct Swept {
     /// How many were ended.
     pub swept: usize,
     /// Which could not be ended.
     pub left: Vec<Identity>,
-}
-
-/// Makes this process the parent of orphans below it, so that no agent's child escapes to the first process of the system.
-/// Once, when the runner starts; it covers the whole process.
-///
-/// # Errors
-/// The kernel refuses.
-pub fn become_subreaper() -> io::Result<()> {
-    Ok(set_child_subreaper(Some(getpid()))?)
 }
 
 /// Every living process that carries exactly this marker, but for this process.
@@ -65,23 +58,10 @@ pub async fn stop_by_identity(identity: Identity, marker: &Marker, grace: Durati
 }
 
 /// Waits for orphans that have ended under this process, so that they do not pile up as zombies.
-///
-/// Only for what cannot be a child that this process started itself: another session, or a group led by another. So what
-/// the runner starts itself must not be made the leader of a session.
 pub fn reap_orphans() {
-    let (own, group) = (process::id(), getpgrp().as_raw_pid());
-    let session = getsid(None).map_or(0, rustix::process::Pid::as_raw_pid);
-    let is = |number: u32, raw: i32| i64::from(number) == i64::from(raw);
-    let orphans = Table::read();
-    let orphans = orphans
-        .all()
-        .filter(|stat| stat.parent == own && stat.is_dead());
-    for stat in orphans {
-        let led_by_another = stat.group != stat.pid && !is(stat.group, group);
-        if !is(stat.session, session) || led_by_another {
-            reap(stat.identity());
-        }
-    }
+    let (table, list) = children::look();
+    let dead = list.strays(&table).filter(|stat| stat.is_dead());
+    dead.map(Stat::identity).for_each(reap);
 }
 
 /// Reaps this very process when it is a dead child of ours. A dead child keeps its number until then, so none other is hit.
@@ -94,14 +74,13 @@ fn reap(identity: Identity) {
     }
 }
 
-/// By what the processes of an attempt are recognised.
+/// By what the processes of an attempt are recognised. Clones share one memory.
 #[derive(Debug, Clone)]
 pub(super) struct Scent {
     leader: Identity,
     marker: Marker,
-    seen: BTreeSet<Identity>,
+    seen: Arc<Mutex<BTreeSet<Identity>>>,
     kin: Kin,
-    orphans: Orphans,
 }
 
 /// What the leader is to this process.
@@ -115,10 +94,8 @@ enum Kin {
 
 impl Scent {
     /// Of what our own, unreaped child `leader` has started.
-    pub(super) fn of_child(leader: Identity, marker: Marker, orphans: Orphans) -> Self {
-        let mut scent = Self::new(leader, marker, Kin::Child);
-        scent.orphans = orphans;
-        scent
+    pub(super) fn of_child(leader: Identity, marker: Marker) -> Self {
+        Self::new(leader, marker, Kin::Child)
     }
 
     /// Of `leader`, whom another process started, and of what it has started.
@@ -130,24 +107,36 @@ impl Scent {
         Self {
             leader,
             marker,
-            seen: BTreeSet::new(),
+            seen: Arc::default(),
             kin,
-            orphans: Orphans::Left,
         }
     }
 
+    /// The agent's own process.
+    pub(super) const fn leader(&self) -> Identity {
+        self.leader
+    }
+
+    fn seen(&self) -> MutexGuard<'_, BTreeSet<Identity>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Remembers who descends from the leader now: once its parents have gone, nothing tells any more. Forgets the dead.
-    pub(super) fn remember(&mut self) {
-        let table = Table::read();
+    pub(super) fn remember(&self) {
+        self.remember_in(&Table::read());
+    }
+
+    fn remember_in(&self, table: &Table) {
         let alive: BTreeSet<Identity> = table.alive().map(Stat::identity).collect();
-        self.seen.retain(|seen| alive.contains(seen));
-        let mut roots: BTreeSet<u32> = self.seen.iter().map(|seen| seen.pid).collect();
-        if self.is_leader_in(&table) {
+        let mut seen = self.seen();
+        seen.retain(|seen| alive.contains(seen));
+        let mut roots: BTreeSet<u32> = seen.iter().map(|seen| seen.pid).collect();
+        if self.is_leader_in(table) {
             roots.insert(self.leader.pid);
         }
         let below = table.descendants(&roots);
         let found = table.alive().filter(|stat| below.contains(&stat.pid));
-        self.seen.extend(found.map(Stat::identity));
+        seen.extend(found.map(Stat::identity));
     }
 
     /// Whether anything of the leader's group still runs, but for the leader.
@@ -169,17 +158,30 @@ impl Scent {
         }
     }
 
-    /// What of the attempt is still alive; never this process, nor one that it descends from.
+    /// What is still alive and ends with the attempt; never this process, one that it descends from, or one that it started.
     pub(super) fn survivors(&self) -> Vec<Identity> {
-        let table = Table::read();
+        let (table, list) = children::look();
+        let mut found = self.own(&table);
+        if self.kin == Kin::Child {
+            found.extend(self.strays(&table, &list));
+        }
+        found.extend(table.descendants(&found));
         let spared = table.lineage(process::id());
-        let group_is_ours = self.is_leader_in(&table);
-        let foster = Foster::here();
+        let found = table.alive().filter(|stat| found.contains(&stat.pid));
+        found
+            .filter(|stat| !spared.contains(&stat.pid) && !list.holds(stat.identity()))
+            .map(Stat::identity)
+            .collect()
+    }
+
+    /// Whose group, memory, marker or session says that it is the attempt's.
+    fn own(&self, table: &Table) -> BTreeSet<u32> {
+        let group_is_ours = self.is_leader_in(table);
+        let seen = self.seen();
         let is_ours = |stat: &Stat| {
             (group_is_ours && stat.group == self.leader.pid)
-                || self.seen.contains(&stat.identity())
+                || seen.contains(&stat.identity())
                 || self.marker.is_on(stat.pid)
-                || (self.orphans == Orphans::Ended && foster.took_in(stat))
         };
         // Nothing of the attempt is older than its leader: the environments of all others need not be read.
         let candidates = table
@@ -192,11 +194,23 @@ impl Scent {
             .map(|stat| stat.pid)
             .collect();
         found.extend(led);
-        found.extend(table.descendants(&found));
-        let found = table.alive().filter(|stat| found.contains(&stat.pid));
-        let found = found.filter(|stat| !spared.contains(&stat.pid));
-        let wanted = |stat: &Stat| self.kin == Kin::Stranger || stat.pid != self.leader.pid;
-        found.filter(wanted).map(Stat::identity).collect()
+        found
+    }
+
+    /// Living children that this process did not start, whatever they look like: a lane has left them. What another attempt
+    /// that still runs knows as its own is left to its end: a daemon that an agent forked off must live as long as the agent. A
+    /// forged marker gains no more than that: the last attempt leaves none.
+    fn strays(&self, table: &Table, list: &List) -> BTreeSet<u32> {
+        let strays = list.strays(table).filter(|stat| !stat.is_dead());
+        let mut strays: BTreeSet<u32> = strays.map(|stat| stat.pid).collect();
+        for other in list.others(self.leader) {
+            other.remember_in(table);
+            if !strays.is_empty() {
+                let kept = other.own(table);
+                strays.retain(|pid| !kept.contains(pid));
+            }
+        }
+        strays
     }
 
     /// The survivors. That there are none is believed the second time only: for a moment, a process that becomes another
@@ -211,7 +225,7 @@ impl Scent {
     }
 
     /// SIGTERM, `grace`, SIGKILL until none is left or the kernel does not let go.
-    pub(super) async fn sweep(&mut self, grace: Duration) -> Swept {
+    pub(super) async fn sweep(&self, grace: Duration) -> Swept {
         let mut met = BTreeSet::new();
         let asked = self.meet(&mut met);
         signal(&asked, Signal::TERM);
@@ -235,9 +249,9 @@ impl Scent {
     }
 
     /// The survivors. They are remembered: one whose parent goes first would not be recognised again.
-    fn meet(&mut self, met: &mut BTreeSet<Identity>) -> Vec<Identity> {
+    fn meet(&self, met: &mut BTreeSet<Identity>) -> Vec<Identity> {
         let found = self.twice();
-        self.seen.extend(found.iter().copied());
+        self.seen().extend(found.iter().copied());
         met.extend(found.iter().copied());
         found
     }
@@ -253,40 +267,6 @@ impl Scent {
             signal(&left, Signal::KILL);
             std::thread::sleep(DROP_LOOK);
         }
-    }
-}
-
-fn has_words(pid: u32) -> bool {
-    std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|words| !words.is_empty())
-}
-
-/// This process as the parent of orphans that have dropped their marker, as a daemon does that an agent has started
-/// with an empty environment. They can come from a lane alone, and free they could answer its gate once the runner is gone.
-struct Foster {
-    own: u32,
-    group: u32,
-    environment: Vec<u8>,
-}
-
-impl Foster {
-    fn here() -> Self {
-        let own = process::id();
-        Self {
-            own,
-            group: Stat::read(own).map_or(0, |stat| stat.group),
-            environment: environment(own),
-        }
-    }
-
-    /// Whether it is an orphan without any marker. What this process starts itself is either in its own group, as git is,
-    /// or leads one and is marked. On its way to that it has the environment of this process at first, and then for a
-    /// moment neither words nor environment.
-    fn took_in(&self, stat: &Stat) -> bool {
-        stat.parent == self.own
-            && stat.group != self.group
-            && has_words(stat.pid)
-            && environment(stat.pid) != self.environment
-            && !carries_marker(stat.pid)
     }
 }
 

@@ -41,7 +41,7 @@ pub struct Offer {
     /// The answer.
     pub verb: Verb,
     /// What it does.
-    pub does: &'static str,
+    pub does: String,
     /// The command that gives it.
     pub command: String,
 }
@@ -62,7 +62,7 @@ pub fn gate(mission: &Mission, gate: &Gate) -> GateView {
     let id = &mission.charter().fields().mission;
     let offer = |verb: &Verb| Offer {
         verb: *verb,
-        does: words::offer(gate.kind, *verb),
+        does: words::offer(gate, *verb),
         command: words::command(id.as_str(), gate, *verb),
     };
     let head = &mission.lane().head;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use backstop_runner::git::{GitError, LaneRef, Repository, Scratch, Workspace};
+use backstop_runner::git::{Bench, GitError, LaneRef, Repository, Scratch, Workspace};
 
 use crate::support::{LANE, World, script, write};
 
@@ -138,9 +138,9 @@ fn nothing_that_an_agent_configured_runs_in_the_host() {
         kind: LANE.kind,
     };
     workspace.enter(next, &taken.head).unwrap();
-    let scratch = Scratch::prepare(&host, &taken.head).unwrap();
+    let scratch = Scratch::prepare(&host, Bench::Checks, &taken.head).unwrap();
     booby_trap(&world, &scratch.path());
-    Scratch::prepare(&host, &base).unwrap();
+    Scratch::prepare(&host, Bench::Checks, &base).unwrap();
     host.land(&taken.head, None).unwrap();
     let opened = Workspace::open(&host).unwrap();
     let evil = ["config", "--local", "--get-regexp", "evil|fsmonitor|alias"];
@@ -285,7 +285,7 @@ fn operators_filters_do_not_run_on_an_agents_files() {
     write(&workspace.path().join(".gitattributes"), "* filter=mine\n");
     write(&workspace.path().join("x"), "x\n");
     let taken = workspace.take(LANE, "left").unwrap();
-    Scratch::prepare(&world.host(), &taken.head).unwrap();
+    Scratch::prepare(&world.host(), Bench::Checks, &taken.head).unwrap();
     // What looks at the operator's own checkout afterwards is the operator's git, which does ask their monitor.
     fs::remove_file(world.home().join(".gitconfig")).unwrap();
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use backstop_runner::git::{GitError, Scratch};
+use backstop_runner::git::{Bench, GitError, Scratch};
 
 use crate::support::{LANE, World, script, write};
 
@@ -12,7 +12,7 @@ fn a_scratch_checkout_is_the_pinned_commit_whatever_was_left_there() {
     let (host, workspace) = (world.host(), world.workspace());
     let made = world.agent_commit(&workspace.path(), "made.txt", "made\n");
     workspace.take(LANE, "left").unwrap();
-    let scratch = Scratch::prepare(&host, &made).unwrap();
+    let scratch = Scratch::prepare(&host, Bench::Checks, &made).unwrap();
     let at = scratch.path();
     assert_eq!(
         (world.head(&at), world.run(&at, &["status", "--porcelain"])),
@@ -38,7 +38,7 @@ fn a_scratch_checkout_is_the_pinned_commit_whatever_was_left_there() {
         &format!("echo x >> {}\n", world.canary().display()),
     );
 
-    let again = Scratch::prepare(&host, &made).unwrap();
+    let again = Scratch::prepare(&host, Bench::Checks, &made).unwrap();
     assert_eq!(
         world.run(&again.path(), &["status", "--porcelain", "--ignored"]),
         "!! target/"
@@ -58,7 +58,7 @@ fn a_scratch_checkout_is_the_pinned_commit_whatever_was_left_there() {
     );
 
     let base = world.base().commit;
-    Scratch::prepare(&host, &base).unwrap();
+    Scratch::prepare(&host, Bench::Checks, &base).unwrap();
     assert!(!at.join("made.txt").exists() && at.join("target/cache").exists());
 }
 
@@ -66,7 +66,7 @@ fn a_scratch_checkout_is_the_pinned_commit_whatever_was_left_there() {
 fn an_unchanged_file_is_not_written_again() {
     let world = World::new();
     let host = world.host();
-    let scratch = Scratch::prepare(&host, &world.base().commit).unwrap();
+    let scratch = Scratch::prepare(&host, Bench::Checks, &world.base().commit).unwrap();
     let time = || {
         fs::metadata(scratch.path().join("src/lib.rs"))
             .unwrap()
@@ -75,7 +75,7 @@ fn an_unchanged_file_is_not_written_again() {
     };
     let before = time();
     write(&scratch.path().join("a.txt"), "changed\n");
-    Scratch::prepare(&host, &world.base().commit).unwrap();
+    Scratch::prepare(&host, Bench::Checks, &world.base().commit).unwrap();
     assert_eq!(time(), before);
 }
 
@@ -83,12 +83,16 @@ fn an_unchanged_file_is_not_written_again() {
 fn a_scratch_checkout_that_was_removed_is_made_again_and_must_be_set_up_again() {
     let world = World::new();
     let (host, base) = (world.host(), world.base().commit);
-    let scratch = Scratch::prepare(&host, &base).unwrap();
+    let scratch = Scratch::prepare(&host, Bench::Checks, &base).unwrap();
     scratch.set_up().unwrap();
     fs::remove_dir_all(scratch.path().join(".git")).unwrap();
-    assert!(Scratch::prepare(&host, &base).unwrap().is_set_up());
+    assert!(
+        Scratch::prepare(&host, Bench::Checks, &base)
+            .unwrap()
+            .is_set_up()
+    );
     fs::remove_dir_all(scratch.path()).unwrap();
-    let again = Scratch::prepare(&host, &base).unwrap();
+    let again = Scratch::prepare(&host, Bench::Checks, &base).unwrap();
     assert!(again.path().join("a.txt").exists() && !again.is_set_up());
     again.remove().unwrap();
     assert!(!scratch.path().exists());
@@ -98,6 +102,6 @@ fn a_scratch_checkout_that_was_removed_is_made_again_and_must_be_set_up_again() 
 fn a_folder_of_somebody_else_is_not_taken_for_scratch() {
     let world = World::new();
     write(&world.state().join("scratch/precious"), "mine\n");
-    let refused = Scratch::prepare(&world.host(), &world.base().commit).unwrap_err();
+    let refused = Scratch::prepare(&world.host(), Bench::Checks, &world.base().commit).unwrap_err();
     assert!(matches!(refused, GitError::Occupied { .. }), "{refused}");
 }

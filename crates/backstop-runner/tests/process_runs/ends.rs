@@ -1,9 +1,10 @@
 //! How an agent ends by itself, and what is kept of what it said.
 
 use std::fs;
+use std::process::Command;
 use std::time::Duration;
 
-use backstop_runner::process::{EndedBy, Exit, Heard, Oom, Pipe, Stdin, spawn};
+use backstop_runner::process::{self, EndedBy, Exit, Heard, Oom, Pipe, Stdin, spawn};
 
 use crate::support::{Ear, GENEROUS, runs, shell, silent, start};
 
@@ -114,15 +115,28 @@ async fn a_survivor_that_holds_the_pipe_does_not_hold_the_attempt() {
 }
 
 #[tokio::test]
-async fn a_survivor_that_nobody_can_attribute_does_not_hold_the_attempt_either() {
+async fn a_stranger_that_holds_the_pipe_does_not_hold_the_attempt_either() {
     let _alone = crate::support::alone();
-    // Without marker, in a session of its own, and an orphan before anyone looks.
-    let mut ear = Ear::new(1, Heard::Carry);
-    let script = "env -i setsid /bin/sh -c 'echo $$; exec sleep 3600' & sleep 0.2; exit 3";
-    let ended = start(shell(script), None).wait(&mut ear).await;
+    let folder = tempfile::tempdir().unwrap();
+    let held = folder.path().join("held").display().to_string();
+    let mut stranger = None;
+    let mut ear = |_: Pipe, agent: &[u8]| {
+        let agent = String::from_utf8_lossy(agent);
+        let script = format!(
+            "exec >/proc/{}/fd/1; : >{held}; exec sleep 3600",
+            agent.trim()
+        );
+        let mut command = Command::new("sh");
+        stranger = Some(process::start(command.args(["-c", &script])).unwrap());
+        Heard::Carry
+    };
+    let script = format!("echo $$; while ! test -e {held}; do sleep 0.01; done; exit 3");
+    let ended = start(shell(&script), None).wait(&mut ear).await;
     assert_eq!((ended.exit, ended.drained), (Exit::Code(3), false));
-    let stray = rustix::process::Pid::from_raw(ear.pids()[0].cast_signed()).unwrap();
-    rustix::process::kill_process(stray, rustix::process::Signal::KILL).unwrap();
+    let mut stranger = stranger.unwrap();
+    assert_eq!(stranger.child.try_wait().unwrap(), None);
+    stranger.child.kill().unwrap();
+    stranger.child.wait().unwrap();
 }
 
 #[tokio::test]

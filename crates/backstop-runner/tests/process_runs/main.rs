@@ -8,6 +8,7 @@
 
 mod door;
 mod ends;
+mod orphans;
 mod spawns;
 mod stops;
 mod support;

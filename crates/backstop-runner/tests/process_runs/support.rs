@@ -11,8 +11,8 @@ use backstop_runner::process::{
 /// Far more than anything here takes.
 pub(crate) const GENEROUS: Duration = Duration::from_mins(1);
 
-/// Gives one test the whole process. Orphans come to the process and not to a test, and whatever attempt ends next sweeps
-/// those without a marker, as a runner does that has one attempt at a time.
+/// Gives one test the whole process: the end of an attempt ends every child of the process that is neither listed nor known
+/// to another attempt, whichever test it is of.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,0 +1,223 @@
+//! What is told of an attempt is what was seen: never what could not be read, never another's work, never a guess.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use backstop_engine::mode::Account;
+use backstop_engine::outcome::{Interruption, Status};
+use backstop_engine::{ArtifactSeen, AttemptEnded, Cost, Fact, GateKind, ParkCause, Position};
+use rustix::process::Signal;
+
+use crate::support::{World, exec_run};
+
+/// Every attempt that has ended, in order.
+fn ended(world: &World) -> Vec<AttemptEnded> {
+    let steps = world.history().steps.into_iter();
+    let ended = steps.filter_map(|step| {
+        if let Fact::AttemptEnded(ended) = step.fact {
+            return Some(*ended);
+        }
+        None
+    });
+    ended.collect()
+}
+
+/// A mission of an `exec` agent from Define on, to its first stop.
+fn define(agent: &str) -> World {
+    let world = World::new();
+    let run = [
+        "run",
+        "find it",
+        "--agent",
+        "exec",
+        "--exec-command",
+        agent,
+        "--check",
+        "true",
+    ];
+    world.backstop(&run).with(3);
+    world
+}
+
+#[test]
+fn an_artifact_that_is_no_file_of_the_agents_is_neither_waited_for_nor_taken() {
+    let places = [
+        ("mkfifo \"$BACKSTOP_ARTIFACT\"", "it is not a regular file"),
+        ("mkdir \"$BACKSTOP_ARTIFACT\"", "it is not a regular file"),
+        ("ln -s /dev/zero \"$BACKSTOP_ARTIFACT\"", "it is a symlink"),
+        (
+            "head -c 1048577 /dev/zero >\"$BACKSTOP_ARTIFACT\"",
+            "it has more than 1048576 bytes",
+        ),
+    ];
+    for (place, why) in places {
+        let world = define(&format!("cat >/dev/null; {place}; echo findings"));
+        world.at_gate(GateKind::Review, r#"[{"ended":"unknown"}]"#);
+        let ended = ended(&world);
+        assert_eq!(ended.len(), 1, "{place}");
+        assert_eq!(ended[0].artifact, ArtifactSeen::Unmeasured, "{place}");
+        let words = ended[0].words.as_str();
+        assert!(words.contains(why), "{place}: {words}");
+    }
+}
+
+#[test]
+fn an_artifact_file_is_taken_whole_and_outranks_the_final_message() {
+    let agent = "cat >/dev/null; echo said; test $BACKSTOP_STAGE != define || head -c 1048576 /dev/zero | tr '\\0' x >\"$BACKSTOP_ARTIFACT\"; test $BACKSTOP_STAGE != plan || echo ' ' >\"$BACKSTOP_ARTIFACT\"";
+    let world = define(agent);
+    world.at_gate(GateKind::Review, r#"[{"ended":"failed"}]"#);
+    let ended = ended(&world);
+    let ArtifactSeen::Kept { digest, .. } = &ended[0].artifact else {
+        panic!("{:?}", ended[0].artifact);
+    };
+    let kept = std::fs::metadata(world.dir().join("blobs").join(digest.digits())).unwrap();
+    assert_eq!(kept.len(), 1_048_576);
+    assert_eq!(ended[1].artifact, ArtifactSeen::Blank);
+}
+
+#[test]
+fn what_an_agent_puts_in_the_place_of_gits_settings_holds_nothing_up() {
+    let world = World::new();
+    let agent =
+        "cat >/dev/null; rm \"$GIT_CONFIG_GLOBAL\"; mkfifo \"$GIT_CONFIG_GLOBAL\"; echo 1 >work";
+    let check = "test \"$(git config user.name)\" = Operator";
+    world.backstop(&exec_run(agent, check, &[])).with(3);
+    world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
+}
+
+/// A git that stands still once, as soon as one attempt has ended.
+const GIT: &str = r#"#!/bin/sh
+if test -e "$E2E_SIDE/hold" && cat "$XDG_STATE_HOME"/backstop/*/missions/*/journal.jsonl | grep -q '"attempt_ended"'; then
+    rm "$E2E_SIDE/hold"
+    touch "$E2E_SIDE/held"
+    while ! test -e "$E2E_SIDE/go"; do sleep 0.05; done
+    exit 1
+fi
+exec "$REAL_GIT" "$@"
+"#;
+
+/// A world whose `git` is `GIT`.
+fn held() -> World {
+    let path = std::env::var("PATH").unwrap();
+    let real = path
+        .split(':')
+        .map(|dir| format!("{dir}/git"))
+        .find(|git| std::path::Path::new(git).exists())
+        .unwrap();
+    let world = World::new();
+    let git = world.leave("bin/git", GIT);
+    std::fs::set_permissions(&git, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let bin = world.side("bin").display().to_string();
+    world.leave("hold", "");
+    world
+        .set("PATH", &format!("{bin}:{path}"))
+        .set("REAL_GIT", &real)
+}
+
+#[test]
+fn a_launch_whose_agent_never_entered_is_not_credited_with_the_work_of_another() {
+    let world = held();
+    // The planner leaves a commit in the workspace that the lane goes on without.
+    let agent = "cat >/dev/null; case $BACKSTOP_STAGE in plan) echo p >planned; git add planned; git commit --quiet -m planned; echo an outline;; code) echo 1 >work;; esac";
+    let mut runner = world.start(&[
+        "run",
+        "do it",
+        "--from",
+        "plan",
+        "--agent",
+        "exec",
+        "--exec-command",
+        agent,
+        "--check",
+        "true",
+    ]);
+    world.until_left("held");
+    runner.kill();
+    world.backstop(&["resume"]).with(3);
+    world.leave("go", "");
+    world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
+    let base = world.git(&["rev-parse", "HEAD"]);
+    let tree = world.git(&["rev-parse", "HEAD^{tree}"]);
+    let ended = ended(&world);
+    assert_eq!(ended.len(), 3);
+    let planned = ended[0].head.as_ref().unwrap().commit.to_string();
+    assert_ne!(planned, base);
+    let cut = &ended[1];
+    let by = Interruption::RunnerDied;
+    assert_eq!(cut.status, Status::Interrupted { by });
+    let head = cut.head.as_ref().unwrap();
+    assert_eq!(head.commit.to_string(), base);
+    assert_eq!(head.tree.digits(), tree);
+    assert_eq!(head.commits, Some(0));
+    assert_eq!(cut.usage.cost, Cost::NoModelWork);
+    let end = ended[2].head.as_ref().unwrap().commit.to_string();
+    let names = world.git(&["ls-tree", "--name-only", &end]);
+    assert_eq!(names, "README\nwork");
+    world.nothing_runs();
+}
+
+#[test]
+fn what_a_cut_attempt_cost_is_assumed_and_never_nothing() {
+    let world = World::new();
+    let agent = "cat >/dev/null; test $BACKSTOP_ATTEMPT != 1 || { echo 1 >work; touch \"$E2E_SIDE/at-work\"; exec sleep 1000; }";
+    let mut runner = world.start(&exec_run(agent, "true", &[]));
+    world.until_left("at-work");
+    runner.kill();
+    world.backstop(&["resume"]).with(3);
+    world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
+    let costs: Vec<Cost> = ended(&world).iter().map(|ended| ended.usage.cost).collect();
+    assert_eq!(costs, [Cost::Unreported; 2]);
+    let assumed = world
+        .mission()
+        .charter()
+        .fields()
+        .roles
+        .implementer
+        .assumed_cost;
+    assert!(assumed > 0);
+    assert_eq!(world.mission().assumed_cost(), 2 * assumed);
+    assert_eq!(world.used(Account::Cost), 2 * assumed);
+}
+
+#[test]
+fn protected_paths_without_number_are_named_up_to_a_hundred() {
+    let world = World::new();
+    world.write("backstop.toml", "[review]\nprotected = [\"guarded/\"]\n");
+    world.commit("guard a folder");
+    // Named one by one, they would be longer than a record may be.
+    let agent = "cat >/dev/null; long=$(head -c 240 /dev/zero | tr '\\0' x); dir=guarded/$long/$long/$long; mkdir -p $dir; cd $dir; seq -f \"$long%g\" 5000 | xargs touch";
+    world.backstop(&exec_run(agent, "true", &[])).with(3);
+    world.at_gate(GateKind::Review, r#"[{"ended":"failed"}]"#);
+    let protected = &ended(&world)[0].protected;
+    assert_eq!(protected.len(), 101);
+    assert!(protected[99].as_str().starts_with("guarded/"));
+    assert_eq!(protected[100].as_str(), "and 4900 more");
+}
+
+#[test]
+fn a_stop_during_the_setup_of_the_workspace_is_a_stop() {
+    let world = World::new();
+    let setup = "case $PWD in */workspace) test -e $E2E_SIDE/go || { touch $E2E_SIDE/at-setup; sleep 1000; };; esac";
+    world.write(
+        "backstop.toml",
+        &format!("[limits]\nstop_grace = \"1s\"\n[workspace]\nsetup = [\"{setup}\"]\n"),
+    );
+    world.commit("a long setup");
+    let run = exec_run("cat >/dev/null; echo 1 >work", "true", &[]);
+    let runner = world.start(&run);
+    world.until_left("at-setup");
+    runner.signal(Signal::INT);
+    runner.end().with(130);
+    let ended = ended(&world);
+    assert_eq!(ended.len(), 1);
+    assert_eq!(ended[0].status, Status::Cancelled);
+    assert_eq!(ended[0].usage.cost, Cost::NoModelWork);
+    assert_eq!(world.mission().meter().total(Account::InfraTotal), 0);
+    assert!(matches!(
+        world.mission().position(),
+        Position::Parked(ParkCause::Stopped, _)
+    ));
+    world.nothing_runs();
+    world.leave("go", "");
+    world.backstop(&["resume"]).with(3);
+    world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
+}
