@@ -1,5 +1,6 @@
 //! The gates of a mission: which answers each offers and takes, and which gate opens where several are due.
 
+use backstop_engine::gates::stopship;
 use backstop_engine::mode::{Account, Mode, Reason as Policy};
 use backstop_engine::outcome::{Status, StatusKind, UnavailableCause};
 use backstop_engine::vocab::Digest;
@@ -9,9 +10,9 @@ use backstop_engine::{
 };
 use backstop_testkit::{Opening, Walk, operator, short};
 
-const ALL: [(GateKind, Funds, &[Verb]); 14] = {
+const ALL: [(GateKind, Funds, &[Verb]); 16] = {
     use Funds::{Exhausted, Left};
-    use GateKind::{Ceiling, Infra, Preflight, Review, Ship, ShipFailed, Validate};
+    use GateKind::{Ceiling, Held, Infra, Preflight, Review, Ship, ShipFailed, Validate};
     use Verb::{Abort, Approve, Grant, Reject, Retry};
     [
         (Preflight, Left, &[Approve, Retry, Abort]),
@@ -22,6 +23,8 @@ const ALL: [(GateKind, Funds, &[Verb]); 14] = {
         (Infra, Exhausted, &[Grant, Abort]),
         (Review, Left, &[Retry, Abort]),
         (Review, Exhausted, &[Grant, Abort]),
+        (Held, Left, &[Approve, Reject, Retry, Abort]),
+        (Held, Exhausted, &[Approve, Reject, Retry, Abort]),
         (Validate, Left, &[Approve, Reject, Retry, Abort]),
         (Validate, Exhausted, &[Approve, Reject, Retry, Grant, Abort]),
         (Ship, Left, &[Approve, Reject, Abort]),
@@ -61,6 +64,16 @@ fn at(kind: GateKind) -> Walk {
     let mut walk = match kind {
         GateKind::Preflight => Walk::open(Opening::default()),
         GateKind::Validate => Walk::begin(Opening::default().mode(Mode::Supervise)),
+        GateKind::Held => {
+            let gates = stopship();
+            Walk::begin(
+                Opening::default()
+                    .scout()
+                    .verifier()
+                    .release_lead()
+                    .gates(&gates),
+            )
+        }
         GateKind::Ceiling
         | GateKind::Infra
         | GateKind::Review
@@ -72,6 +85,7 @@ fn at(kind: GateKind) -> Walk {
         GateKind::Ceiling => walk.ends(Status::Ambiguous).ends(Status::Ambiguous),
         GateKind::Infra => walk.ends(unavailable()),
         GateKind::Review => walk.ends(Status::Unknown),
+        GateKind::Held => walk.ends(Status::Success),
         GateKind::Validate => walk.works().green(),
         GateKind::Ship => walk.works().green().lands(),
         GateKind::ShipFailed => {
@@ -116,6 +130,7 @@ fn a_reject_and_an_override_need_words() {
     overridden.works().red();
     let cases = [
         (at(GateKind::Validate), Verb::Reject),
+        (at(GateKind::Held), Verb::Reject),
         (at(GateKind::Ship), Verb::Reject),
         (at(GateKind::ShipFailed), Verb::Reject),
         (overridden.clone(), Verb::Approve),

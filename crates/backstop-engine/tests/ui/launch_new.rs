@@ -1,11 +1,11 @@
-use backstop_engine::{Launch, Order, mode::Paid};
+use backstop_engine::{Launch, Order, gates::Admitted, mode::Paid};
 
 fn unpaid(order: Order) -> Launch {
     Launch::new(order)
 }
 
-fn paid_elsewhere(paid: Paid, order: Order) -> Launch {
-    Launch::new(paid, order)
+fn paid_elsewhere(paid: Paid, admitted: Admitted, order: Order) -> Launch {
+    Launch::new(paid, admitted, order)
 }
 
 fn main() {
