@@ -64,7 +64,8 @@ pub(crate) fn ended(turn: &mut Turn, ended: &AttemptEnded) -> Result<(), Refusal
         }
     }
     if let Some(why) = no_verdict(turn, order.role, ended) {
-        return Ok(ask_again(turn, ended, why));
+        ask_again(turn, ended, why);
+        return Ok(());
     }
     let status = match order.stage {
         Stage::Ship => ended.status.clone(),
@@ -78,7 +79,8 @@ pub(crate) fn ended(turn: &mut Turn, ended: &AttemptEnded) -> Result<(), Refusal
     let decision = outcome::decide(order.stage, status.kind());
     turn.because(Rule::Outcome(decision.rule));
     if order.stage == Stage::Ship {
-        return Ok(ship::noted(turn, ended, status.kind()));
+        ship::noted(turn, ended, status.kind());
+        return Ok(());
     }
     match decision.action {
         Action::Advance => succeed(turn, order, ended),

@@ -113,7 +113,7 @@ fn green(turn: &mut Turn, purpose: CheckFor) {
     match purpose {
         CheckFor::Visit => verdict::checked(turn),
         CheckFor::Start(_) => proceed(turn, Next::Attempt),
-        CheckFor::Completion(_) => completed(turn),
+        CheckFor::Completion(role) => completed(turn, role),
     }
 }
 
@@ -121,7 +121,10 @@ fn red(turn: &mut Turn, purpose: CheckFor, failed: Vec<CheckResult>, judged: &Fa
     match purpose {
         CheckFor::Visit => verdict::red(turn, failed, judged.escalated),
         // What is not open now holds the role, and is run again as often as its gate retries.
-        CheckFor::Start(_) => proceed(turn, Next::Attempt),
+        CheckFor::Start(_) => {
+            turn.because(Rule::GateChecksRed);
+            proceed(turn, Next::Attempt);
+        }
         CheckFor::Completion(role) if judged.sent_back => {
             turn.because(Rule::SentBack(role));
             proceed(turn, Next::Turn(role));
@@ -129,16 +132,19 @@ fn red(turn: &mut Turn, purpose: CheckFor, failed: Vec<CheckResult>, judged: &Fa
         CheckFor::Completion(_) if turn.m.lane.stage == Stage::Validate => {
             verdict::red(turn, failed, judged.escalated);
         }
-        CheckFor::Completion(_) => advance(turn),
+        CheckFor::Completion(_) => {
+            turn.because(Rule::GateChecksRed);
+            advance(turn);
+        }
     }
 }
 
 /// The gates after a role have been judged.
-fn completed(turn: &mut Turn) {
-    match turn.m.lane.stage {
-        Stage::Validate => verdict::settled(turn),
-        Stage::Define | Stage::Plan | Stage::Code | Stage::Ship => advance(turn),
+fn completed(turn: &mut Turn, role: Role) {
+    if role.judges() {
+        return verdict::confirmed(turn, role);
     }
+    advance(turn);
 }
 
 /// A check that is missing from the results was not passed.

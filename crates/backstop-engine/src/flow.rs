@@ -221,14 +221,12 @@ fn begin_wait(turn: &mut Turn, wait: Wait, then: Next) {
 /// Where a launch is next, what would refuse it is a reason too: one gate then asks for everything at once. At Validate a
 /// person who goes on has the whole visit done again.
 pub(crate) fn gate(turn: &mut Turn, mut reasons: Vec<Reason>, then: Next) {
-    let then = match then {
-        Next::Attempt if turn.m.lane.stage == Stage::Validate => {
-            turn.m.lane.turn(None);
-            turn.m.lane.passed = None;
-            Next::Visit
-        }
-        other => other,
-    };
+    let judging = then == Next::Attempt && turn.m.lane.stage == Stage::Validate;
+    let then = if judging { Next::Visit } else { then };
+    if judging {
+        turn.m.lane.turn(None);
+        turn.m.lane.passed = None;
+    }
     if matches!(then, Next::Attempt | Next::Visit) {
         let spent = exhausted(turn, &EFFORT).chain(exhausted(turn, &[Account::Attempts]));
         reasons.extend(spent.map(Reason::Exhausted));

@@ -55,6 +55,8 @@ pub enum Rule {
     ReviewFailedWithoutProgress,
     /// A reviewer or verifier failed the work, with progress since the last failure.
     ReviewFailedWithProgress,
+    /// A check that a gate between roles asked for failed.
+    GateChecksRed,
     /// A check could not run.
     CheckNotRun,
     /// Validate sends the lane back to Code.

@@ -157,33 +157,39 @@ pub(crate) fn red(turn: &mut Turn, failed: Vec<CheckResult>, escalated: bool) {
 pub(crate) fn ruled(turn: &mut Turn, role: Role, ended: &AttemptEnded) {
     let (verdict, findings) = read(ended.ruling.as_ref());
     let passes = verdict == gates::Verdict::Pass;
-    turn.because(match passes {
-        true => Rule::VerdictPass(role),
-        false => Rule::VerdictFail(role),
+    turn.because(if passes {
+        Rule::VerdictPass(role)
+    } else {
+        Rule::VerdictFail(role)
     });
     let tree = ended.head.as_ref().map(|head| head.tree);
     let pin = turn.m.lane.head.tree;
     if let Some(found) = tree.filter(|tree| *tree != pin) {
-        let passed = passed(turn, role, ended, findings);
-        return record(turn, passed, Verdict::Clean, found);
+        let so_far = passed(turn, role, ended, findings);
+        return record(turn, so_far, Verdict::Clean, found);
     }
     let fallout = held::judge_verdict(turn, role, &Ok(verdict));
     if fallout.sent_back {
         turn.because(Rule::SentBack(role));
         return proceed(turn, Next::Turn(role));
     }
-    let passed = passed(turn, role, ended, findings);
+    let so_far = passed(turn, role, ended, findings);
     if !passes {
-        return failed(turn, role, passed, fallout.escalated);
+        return failed(turn, role, so_far, fallout.escalated);
     }
-    turn.m.lane.passed = Some(passed);
-    match role {
-        Role::Reviewer if is_on(turn, Role::Verifier) => proceed(turn, Next::Turn(Role::Verifier)),
-        _ if held::wants_checks_after(&turn.m.lane, role) => {
-            proceed(turn, Next::Checks(CheckFor::Completion(role)));
-        }
-        _ => settled(turn),
+    turn.m.lane.passed = Some(so_far);
+    if held::wants_checks_after(&turn.m.lane, role) {
+        return proceed(turn, Next::Checks(CheckFor::Completion(role)));
     }
+    confirmed(turn, role);
+}
+
+/// A role that judges has passed the tree, and the checks after it have too.
+pub(crate) fn confirmed(turn: &mut Turn, role: Role) {
+    if role == Role::Reviewer && is_on(turn, Role::Verifier) {
+        return proceed(turn, Next::Turn(Role::Verifier));
+    }
+    settled(turn);
 }
 
 /// An answer without a verdict is no pass: where nobody insists on one, it is a failure.
@@ -194,9 +200,10 @@ fn read(ruling: Option<&Ruling>) -> (gates::Verdict, Findings) {
                 gates::Verdict::Fail { reason } => Finding::clip(reason.as_str()),
                 gates::Verdict::Pass => None,
             };
-            let findings = match findings.is_empty() {
-                true => Findings::clip(reason),
-                false => findings.clone(),
+            let findings = if findings.is_empty() {
+                Findings::clip(reason)
+            } else {
+                findings.clone()
             };
             (verdict.clone(), findings)
         }
@@ -244,7 +251,7 @@ pub(crate) fn receipt(role: Role, ended: &AttemptEnded) -> RouteReceipt {
 }
 
 /// Every role and every check of the visit has passed the tree.
-pub(crate) fn settled(turn: &mut Turn) {
+fn settled(turn: &mut Turn) {
     let tree = turn.m.lane.head.tree;
     match turn.m.lane.passed.take() {
         Some(passed) => record(turn, passed, Verdict::Clean, tree),
@@ -342,7 +349,11 @@ fn submit(open: Reviewing, review: Review) -> Loop {
                 Ok(state) => state,
                 Err(rejected) => return rejected.state.into(),
             },
-            ended => return ended,
+            ended @ (Loop::Ready(_)
+            | Loop::Repairing(_)
+            | Loop::Parked(_)
+            | Loop::Stopped(_)
+            | Loop::Verified(_)) => return ended,
         };
         next = again.clone();
     }

@@ -16,10 +16,10 @@ pub fn rule_name(rule: Rule) -> String {
     let plain = |name: &str| name.to_owned();
     match rule {
         Rule::Entered(stage) => format!("entered.{stage}"),
-        Rule::TurnOf(role) => format!("turn_of.{role}"),
-        Rule::SentBack(role) => format!("sent_back.{role}"),
-        Rule::VerdictPass(role) => format!("verdict_pass.{role}"),
-        Rule::VerdictFail(role) => format!("verdict_fail.{role}"),
+        Rule::TurnOf(who) => format!("turn_of.{who}"),
+        Rule::SentBack(who) => format!("sent_back.{who}"),
+        Rule::VerdictPass(who) => format!("verdict_pass.{who}"),
+        Rule::VerdictFail(who) => format!("verdict_fail.{who}"),
         Rule::ReviewStopped(stop) => format!("review_stopped.{}", stop_name(stop)),
         Rule::PassedThrough(stage) => format!("passed_through.{stage}"),
         Rule::Outcome(rule) => format!("outcome.{rule}"),
@@ -39,6 +39,7 @@ pub fn rule_name(rule: Rule) -> String {
         Rule::CheckNotRun => plain("check_not_run"),
         Rule::ReviewFailedWithoutProgress => plain("review_failed_without_progress"),
         Rule::ReviewFailedWithProgress => plain("review_failed_with_progress"),
+        Rule::GateChecksRed => plain("gate_checks_red"),
         Rule::AskedAgain => plain("asked_again"),
         Rule::NewGeneration => plain("new_generation"),
         Rule::NoReleaseNotes => plain("no_release_notes"),
@@ -171,10 +172,10 @@ pub fn rule(rule: Rule) -> String {
         Rule::Opened => plain("the mission was opened"),
         Rule::PreflightHeld => plain("every preflight point holds"),
         Rule::Entered(stage) => format!("{stage} is entered"),
-        Rule::TurnOf(role) => format!("it is the turn of the {role}"),
-        Rule::SentBack(role) => format!("a gate sends the {role} back"),
-        Rule::VerdictPass(role) => format!("the {role} passed the work"),
-        Rule::VerdictFail(role) => format!("the {role} did not pass the work"),
+        Rule::TurnOf(who) => format!("it is the turn of the {who}"),
+        Rule::SentBack(who) => format!("a gate sends the {who} back"),
+        Rule::VerdictPass(who) => format!("the {who} passed the work"),
+        Rule::VerdictFail(who) => format!("the {who} did not pass the work"),
         Rule::ReviewStopped(stop_) => format!("the review loop stopped: {}", stop(stop_)),
         Rule::ReviewFailedWithoutProgress => {
             plain("the work was not passed, and there is no new work since the last failure")
@@ -182,6 +183,7 @@ pub fn rule(rule: Rule) -> String {
         Rule::ReviewFailedWithProgress => {
             plain("the work was not passed, after new work: a streak of one begins")
         }
+        Rule::GateChecksRed => plain("a host check that a gate between roles asked for is red"),
         Rule::AskedAgain => plain("its answer has no verdict, so it is asked again"),
         Rule::NewGeneration => {
             plain("Code is entered again: what was judged of it before no longer counts")

@@ -89,7 +89,11 @@ fn rulings() -> [Option<Ruling>; 5] {
 #[must_use]
 pub fn ends(mission: &Mission, effect: EffectId, palette: &Palette) -> Vec<AttemptEnded> {
     let plain = |status| ended(mission, effect, status);
-    let mut all = successes(mission, effect);
+    let mut all = if palette.calm {
+        calm(mission, effect)
+    } else {
+        successes(mission, effect)
+    };
     let troubles = troubles(mission).into_iter();
     let some = if palette.calm { 1 } else { usize::MAX };
     for status in troubles.take(some) {
@@ -137,6 +141,23 @@ fn usage(mission: &Mission, account: Account) -> Usage {
         | Account::Attempts => {}
     }
     usage
+}
+
+/// A success that changed the tree, and of a role that judges a pass, a failure and no verdict.
+fn calm(mission: &Mission, effect: EffectId) -> Vec<AttemptEnded> {
+    let plain = || ended(mission, effect, Status::Success);
+    if mission.lane().stage == Stage::Validate {
+        let rulings = [pass(), fails("a fault"), Ruling::None(NoVerdict::Blank)];
+        let ruled = rulings.map(|ruling| AttemptEnded {
+            ruling: Some(ruling),
+            ..plain()
+        });
+        return ruled.into();
+    }
+    vec![AttemptEnded {
+        head: Some(fresh(effect)),
+        ..plain()
+    }]
 }
 
 /// A claimed success with every kind of evidence, good and bad.

@@ -17,7 +17,7 @@ pub struct Fingerprint(Mark);
 enum Mark {
     Shipped,
     Aborted,
-    Live(Live),
+    Live(Box<Live>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -55,11 +55,12 @@ struct GateMark {
 struct LaneMark {
     phase: Phase,
     stage: Stage,
+    // Whether it is the first visit of Code, and whether the author of the work is known.
     first_code: bool,
-    // Of the head: whether it is where the visit began, whether it is cleared, whether its commits were counted.
-    as_entered: bool,
+    known_author: bool,
+    // Of the head: whether it is where the visit began and whether its commits were counted; whether it is cleared.
+    head: [bool; 2],
     cleared: Option<bool>,
-    counted: bool,
     // Of the earlier failures: whether there was one, whether new work is progress, whether the head as it is would be.
     baseline: [bool; 3],
     role: Option<Role>,
@@ -69,7 +70,6 @@ struct LaneMark {
     review: Option<LoopMark>,
     // Of what the reviewer let pass: whether it left something open, whether it is whole, whether a verifier agreed.
     passed: Option<[bool; 3]>,
-    known_author: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -104,7 +104,7 @@ pub fn fingerprint(mission: &Mission, uncounted: &[Account]) -> Fingerprint {
         Position::Parked(_, ParkedAt::Gate(gate)) => Place::ParkedAtGate(mark_gate(mission, gate)),
         Position::Parked(_, ParkedAt::Work(work)) => parked(work),
     };
-    Fingerprint(Mark::Live(Live {
+    Fingerprint(Mark::Live(Box::new(Live {
         place,
         mode: mission.mode(),
         stopping: mission.stopping().is_some(),
@@ -113,7 +113,7 @@ pub fn fingerprint(mission: &Mission, uncounted: &[Account]) -> Fingerprint {
             .into_iter()
             .map(|account| mark(mission, account, uncounted))
             .collect(),
-    }))
+    })))
 }
 
 /// Beyond the ceiling it no longer matters how far, but for what a grant leaves over.
@@ -180,9 +180,8 @@ fn lane(mission: &Mission) -> LaneMark {
         phase: lane.phase,
         stage: lane.stage,
         first_code: code.is_none_or(|visit| *visit == Visit::FIRST),
-        as_entered: head.tree == lane.entry.tree,
+        head: [head.tree == lane.entry.tree, head.commits.is_some()],
         cleared: mission.cleared().map(|tree| tree == head.tree),
-        counted: head.commits.is_some(),
         role: lane.role,
         board: board(lane),
         asked_again: lane.asked_again,

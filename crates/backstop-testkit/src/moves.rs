@@ -44,7 +44,7 @@ pub struct Palette {
     pub tightens: Vec<(Account, u64)>,
     /// What else the operator does outside of gates.
     pub outside: Vec<Outside>,
-    /// Whether every attempt that is no success is a plain failure.
+    /// Whether attempts end in the plainest ways alone.
     pub calm: bool,
 }
 

@@ -79,6 +79,7 @@ fn all_rules() -> Vec<Rule> {
         Rule::Supervised,
         Rule::Noted,
         Rule::AskedAgain,
+        Rule::GateChecksRed,
         Rule::NewGeneration,
         Rule::NoReleaseNotes,
         Rule::ReviewFailedWithProgress,

@@ -107,9 +107,8 @@ fn effort() -> Scene {
     )
 }
 
-/// Gates of every kind, before roles and after them, with every rule of failing.
-fn strict() -> Vec<GateDraft> {
-    let gate = |id: &str, role: &str, on, gate, on_fail| GateDraft {
+fn gate(id: &str, role: &str, (on, gate): (Trigger, Kind), on_fail: OnFail) -> GateDraft {
+    GateDraft {
         id: id.into(),
         role: role.into(),
         on,
@@ -119,35 +118,97 @@ fn strict() -> Vec<GateDraft> {
         max_retries: None,
         artifact_kind: None,
         require_explicit_verdict: true,
-    };
-    let (before, after) = (Trigger::RoleStart, Trigger::RoleComplete);
+    }
+}
+
+/// Gates before the implementer: its base is checked, and a person lets it in.
+fn before() -> Vec<GateDraft> {
+    let (verify, approve) = (
+        (Trigger::RoleStart, Kind::Verify),
+        (Trigger::RoleStart, Kind::Approve),
+    );
     vec![
-        gate("outline", "planner", after, Kind::Approve, OnFail::Retry),
-        gate("base", "implementer", before, Kind::Verify, OnFail::Retry),
-        gate("go", "implementer", before, Kind::Approve, OnFail::Escalate),
-        gate(
-            "suite",
-            "implementer",
-            after,
-            Kind::Verify,
-            OnFail::Escalate,
-        ),
-        gate("opinion", "reviewer", after, Kind::Review, OnFail::Retry),
+        gate("base", "implementer", verify, OnFail::Retry),
+        gate("go", "implementer", approve, OnFail::Escalate),
+    ]
+}
+
+/// Gates after those who judge, each with another rule of failing.
+fn after() -> Vec<GateDraft> {
+    let (verify, review) = (
+        (Trigger::RoleComplete, Kind::Verify),
+        (Trigger::RoleComplete, Kind::Review),
+    );
+    vec![
+        gate("suite", "implementer", verify, OnFail::Escalate),
+        gate("opinion", "reviewer", review, OnFail::Retry),
         GateDraft {
             require_explicit_verdict: false,
-            ..gate("trial", "verifier", after, Kind::Review, OnFail::Escalate)
+            ..gate("trial", "verifier", review, OnFail::Escalate)
         },
-        gate("again", "verifier", after, Kind::Verify, OnFail::Retry),
+        gate("again", "verifier", verify, OnFail::Retry),
+    ]
+}
+
+/// An outline that a person approves before the tree lands, and a landing that a person starts.
+fn outlined() -> Vec<GateDraft> {
+    let approve = (Trigger::RoleComplete, Kind::Approve);
+    let start = (Trigger::RoleStart, Kind::Approve);
+    vec![
+        gate("outline", "planner", approve, OnFail::Retry),
+        gate("notes", "release_lead", start, OnFail::Retry),
+    ]
+}
+
+/// Missions with more roles than the implementer.
+fn teams() -> Vec<Scene> {
+    let unattended = Palette::default();
+    let calm = Palette {
+        calm: true,
+        ..Palette::default()
+    };
+    vec![
+        scene("a reviewer in auto", turning().reviewer(), calm.clone()),
+        scene(
+            "a reviewer and a verifier without checks in supervise",
+            least().mode(Mode::Supervise).unchecked().verifier(),
+            unattended.clone(),
+        ),
+        scene(
+            "a reviewer without checks, with stops and a grant",
+            turning().unchecked().reviewer(),
+            Palette {
+                calm: true,
+                ..attended()
+            },
+        ),
+        scene("a verifier", least().verifier(), unattended.clone()),
+        scene(
+            "nothing ships before a person has seen it",
+            least().scout().verifier().release_lead().gates(&stopship()),
+            calm.clone(),
+        ),
+        scene(
+            "gates before the implementer",
+            least().gates(&before()),
+            calm.clone(),
+        ),
+        scene(
+            "gates after those who judge",
+            least().verifier().gates(&after()),
+            calm.clone(),
+        ),
+        scene(
+            "an outline that is approved",
+            least().planner().release_lead().gates(&outlined()),
+            calm,
+        ),
     ]
 }
 
 fn scenes() -> Vec<Scene> {
     let small = || Opening::default().ceilings(&[LAUNCHES]);
     let unattended = Palette::default();
-    let calm = Palette {
-        calm: true,
-        ..Palette::default()
-    };
     vec![
         scene(
             "one lane in auto",
@@ -189,28 +250,6 @@ fn scenes() -> Vec<Scene> {
             unattended.clone(),
         ),
         effort(),
-        scene("a reviewer in auto", turning().reviewer(), calm.clone()),
-        scene(
-            "a reviewer and a verifier without checks in supervise",
-            least().mode(Mode::Supervise).unchecked().verifier(),
-            unattended.clone(),
-        ),
-        scene(
-            "a reviewer without checks, with stops and a grant",
-            least().unchecked().reviewer(),
-            attended(),
-        ),
-        scene("a verifier", least().verifier(), unattended.clone()),
-        scene(
-            "nothing ships before a person has seen it",
-            least().scout().verifier().release_lead().gates(&stopship()),
-            calm.clone(),
-        ),
-        scene(
-            "gates before roles and after them",
-            least().planner().verifier().gates(&strict()),
-            calm,
-        ),
         Scene {
             uncounted: Vec::new(),
             ..scene(
@@ -263,7 +302,7 @@ pub(crate) fn found() -> &'static [Found] {
         thread::scope(|scope| {
             let searches: Vec<_> = scenes()
                 .into_iter()
-                .filter(|s| std::env::var("SCENE").is_ok_and(|n| s.name.contains(&n)))
+                .chain(teams())
                 .map(|scene| scope.spawn(|| search(scene)))
                 .collect();
             let joined = searches
