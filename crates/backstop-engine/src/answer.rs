@@ -24,7 +24,7 @@ pub(crate) fn answered(turn: &mut Turn, answer: &Answer) -> Result<(), Refusal> 
         Verb::Approve => approve(turn, &gate, &operator, answer),
         Verb::Reject => reject(turn, &gate, &operator, answer),
         Verb::Retry => retry(turn, gate, &operator),
-        Verb::Grant => grant(turn, gate, answer),
+        Verb::Grant => grant(turn, gate, &operator, answer),
         Verb::Abort => {
             turn.m.position = Position::Ended(Ended::Aborted);
             Ok(())
@@ -172,6 +172,7 @@ fn retry(turn: &mut Turn, gate: Gate, operator: &Operator) -> Result<(), Refusal
         GateKind::Held => return held::retry(turn, &gate, operator),
         GateKind::Validate => {
             turn.m.lane.review = None;
+            held::judge_again(turn, operator);
             begin_visit(turn, Stage::Validate);
         }
         GateKind::Preflight
@@ -179,12 +180,20 @@ fn retry(turn: &mut Turn, gate: Gate, operator: &Operator) -> Result<(), Refusal
         | GateKind::Infra
         | GateKind::Review
         | GateKind::Ship
-        | GateKind::ShipFailed => proceed(turn, gate.then),
+        | GateKind::ShipFailed => go_on(turn, gate.then, operator),
     }
     Ok(())
 }
 
-fn grant(turn: &mut Turn, gate: Gate, answer: &Answer) -> Result<(), Refusal> {
+/// Goes on with what the gate stood before.
+fn go_on(turn: &mut Turn, then: Next, operator: &Operator) {
+    if then == Next::Visit {
+        held::judge_again(turn, operator);
+    }
+    proceed(turn, then);
+}
+
+fn grant(turn: &mut Turn, gate: Gate, operator: &Operator, answer: &Answer) -> Result<(), Refusal> {
     let accounts: Vec<_> = if answer.accounts.is_empty() {
         gate.exhausted()
             .filter(|account| turn.meter().exhausted(*account))
@@ -210,7 +219,7 @@ fn grant(turn: &mut Turn, gate: Gate, answer: &Answer) -> Result<(), Refusal> {
         | GateKind::Infra
         | GateKind::Review
         | GateKind::Ship
-        | GateKind::ShipFailed => proceed(turn, gate.then),
+        | GateKind::ShipFailed => go_on(turn, gate.then, operator),
     }
     Ok(())
 }

@@ -310,10 +310,23 @@ pub(crate) fn retry(turn: &mut Turn, gate: &Gate, operator: &Operator) -> Result
         .retry(operator, core::slice::from_ref(&name))?;
     turn.m.lane.board = board;
     match Role::named(&name) {
-        Some(role) => again(turn, role),
+        Some(role) => {
+            if role.judges() {
+                judge_again(turn, operator);
+            }
+            again(turn, role);
+        }
         None => proceed(turn, gate.then.clone()),
     }
     Ok(())
+}
+
+/// A person has Validate done again: what it found before no longer fixes the gates that it judges.
+pub(crate) fn judge_again(turn: &mut Turn, operator: &Operator) {
+    let judged = [Role::Implementer, Role::Reviewer, Role::Verifier].map(Role::id);
+    if let Ok(board) = turn.m.lane.board.retry(operator, &judged) {
+        turn.m.lane.board = board;
+    }
 }
 
 /// The role that a note at this gate is for.
