@@ -128,9 +128,8 @@ pub fn run(place: &Place, args: &RunArgs) -> Result<Status, Fault> {
     };
     let (goal, planned) = match &stored {
         Some(held) => {
-            let plan = held.approved()?.plan().clone();
             let goal = held.stored().goal.to_string();
-            (Some(goal), Some(Planned::Stored(plan)))
+            (Some(goal), Some(held.planned()?))
         }
         None => (None, args.plan.clone().map(Planned::File)),
     };

@@ -17,7 +17,7 @@ use backstop_engine::{Role, Roles, Settings, ShipBy};
 
 use crate::clock;
 use crate::config::{self, ConfigError, Duration, File, Preset, RoleTable};
-use crate::edge::{self, Limits, SettingsError};
+use crate::edge::{self, Limits, PlanOrigin, SettingsError};
 use crate::git::{GitError, Repository};
 
 pub use planning::read_plan;
@@ -55,8 +55,8 @@ pub struct Wish {
 pub enum Planned {
     /// A file, JSON or TOML.
     File(PathBuf),
-    /// One that was stored, and approved.
-    Stored(Plan),
+    /// One that was stored, and approved, and where it is from.
+    Stored(Box<(Plan, PlanOrigin)>),
 }
 
 /// Whether the operator wants no check at all.
@@ -423,6 +423,10 @@ fn edge(file: &File, wish: &Wish, root: &Path) -> edge::Settings {
         copy: file.workspace.copy.clone(),
         protected,
         require_clean: file.preflight.require_clean,
+        plan: match &wish.plan {
+            Some(Planned::Stored(stored)) => Some(stored.1.clone()),
+            Some(Planned::File(_)) | None => None,
+        },
         limits: Limits {
             idle_ms: ms(file.limits.idle, defaults.idle_ms),
             tool_idle_ms: ms(file.limits.idle, defaults.tool_idle_ms).max(defaults.tool_idle_ms),

@@ -17,10 +17,11 @@ use crate::clock;
 use crate::disk;
 use crate::door;
 use crate::drive::{Drive, DriveError};
+use crate::edge::PlanOrigin;
 use crate::git::Repository;
 use crate::history::{self, HistoryError};
 use crate::journal::JournalError;
-use crate::opening;
+use crate::opening::{self, Planned};
 use crate::state::{Holder, Home, Lock, MissionDir, StateError};
 
 /// The most of a record that is read, in bytes: a plan of 64 KiB escaped, and what was refused before it.
@@ -262,7 +263,7 @@ impl<'a> Plans<'a> {
     }
 
     /// The record, where a mission was being opened with it: applied where the mission exists, else approved still.
-    fn settled(&self, mut stored: Stored) -> Read {
+    fn settled(self, mut stored: Stored) -> Read {
         if let State::Applying(application) = stored.state {
             stored.state = if self.is_opened(&application.mission)? {
                 State::Applied(application)
@@ -275,7 +276,7 @@ impl<'a> Plans<'a> {
 
     /// Whether a mission's opening is in its journal. What cannot be told counts as opened: better a plan that has to be
     /// approved again than one that runs twice.
-    fn is_opened(&self, mission: &MissionId) -> Result<bool, PlanError> {
+    fn is_opened(self, mission: &MissionId) -> Result<bool, PlanError> {
         let dir = match self.home.mission(mission) {
             Err(StateError::Unknown { .. }) => return Ok(false),
             dir => dir?,
@@ -291,12 +292,12 @@ impl<'a> Plans<'a> {
 }
 
 fn lock(dir: &MissionDir) -> Result<Lock, PlanError> {
-    dir.lock().map_err(|error| match error {
-        StateError::Held { mission, holder } => PlanError::Held {
-            id: mission,
-            holder,
-        },
-        error => error.into(),
+    dir.lock().map_err(|error| {
+        if let StateError::Held { mission, holder } = error {
+            let id = mission;
+            return PlanError::Held { id, holder };
+        }
+        error.into()
     })
 }
 
@@ -310,9 +311,11 @@ fn load(dir: &MissionDir) -> Read {
         path: path.clone(),
         words,
     };
-    let bytes = disk::read_regular(&path, LONGEST).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => damaged("it was never written".into()),
-        _ => PlanError::io("read", &path)(error),
+    let bytes = disk::read_regular(&path, LONGEST).map_err(|error| {
+        if error.kind() == std::io::ErrorKind::NotFound {
+            return damaged("it was never written".into());
+        }
+        PlanError::io("read", &path)(error)
     })?;
     let stored: Stored =
         serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
@@ -392,11 +395,8 @@ impl Held {
         self.change(|stored| stored.state = State::Approved(approval))
     }
 
-    /// The approved plan, as a mission is to run it.
-    ///
-    /// # Errors
-    /// When nobody approved exactly this plan, or a mission has it already.
-    pub fn approved(&self) -> Result<Approved, PlanError> {
+    /// The approved plan.
+    fn approved(&self) -> Result<Approved, PlanError> {
         let Stored { id, state, .. } = &self.stored;
         let digest = self.stored.digest();
         match (state, digest) {
@@ -424,13 +424,31 @@ impl Held {
         }
     }
 
+    /// The approved plan, and what the mission's charter says of it.
+    ///
+    /// # Errors
+    /// When nobody approved exactly this plan, or a mission has it already.
+    pub fn planned(&self) -> Result<Planned, PlanError> {
+        let approved = self.approved()?;
+        let at = self.stored.state.approval().map(|approval| approval.at);
+        let origin = PlanOrigin {
+            id: self.stored.id.clone(),
+            author: approved.author().clone(),
+            digest: approved.digest(),
+            approved_by: approved.by().clone(),
+            approved_at: at.unwrap_or(self.stored.at),
+        };
+        let plan = approved.plan().clone();
+        Ok(Planned::Stored(Box::new((plan, origin))))
+    }
+
     /// Opens the one mission that runs the plan.
     ///
     /// The record names the mission before its journal is begun, and the journal decides: a crash in between leaves a plan
     /// that was not applied, or a mission that exists.
     ///
     /// # Errors
-    /// As for [`approved`](Self::approved); when the mission cannot be opened.
+    /// As for [`planned`](Self::planned); when the mission cannot be opened.
     pub fn apply(
         mut self,
         home: &Home,

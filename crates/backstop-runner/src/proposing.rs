@@ -93,7 +93,7 @@ pub async fn propose(
     (home, repository): (&Home, &Repository),
     wish: &Wish,
     by: Signature,
-    tell: impl FnMut(Told<'_>) + Send,
+    tell: impl FnMut(&Told<'_>) + Send,
 ) -> Result<(Stored, End), ProposeError> {
     let asking = opening::asking(repository, wish, by)?;
     process::become_subreaper().map_err(ProposeError::Subreaper)?;
@@ -170,7 +170,7 @@ struct Round<T> {
     tell: T,
 }
 
-impl<T: FnMut(Told<'_>)> Round<T> {
+impl<T: FnMut(&Told<'_>)> Round<T> {
     async fn run(&mut self) -> Result<End, ProposeError> {
         let (halt, halted) = watch::channel(false);
         let mut interrupts = Interrupts::listen();
@@ -201,7 +201,7 @@ impl<T: FnMut(Told<'_>)> Round<T> {
         self.held.change(|stored| stored.proposals = proposals)?;
         let number = turn.number();
         let agent = route(&self.asking.agent);
-        (self.tell)(Told::Asked {
+        (self.tell)(&Told::Asked {
             number,
             agent: &agent,
         });
@@ -234,7 +234,7 @@ impl<T: FnMut(Told<'_>)> Round<T> {
         refusals: &Refusals,
         answer: Answer,
     ) -> Result<Option<End>, ProposeError> {
-        (self.tell)(Told::Refused { number, refusals });
+        (self.tell)(&Told::Refused { number, refusals });
         let refused = RefusedProposal {
             number,
             refusals: refusals.all().to_vec(),

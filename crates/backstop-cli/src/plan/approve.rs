@@ -35,7 +35,7 @@ pub(crate) struct ApproveArgs {
 pub(super) fn approve(place: &Place, args: &ApproveArgs) -> Result<Status, Fault> {
     let by = place::approver(args.by.as_deref())?;
     let mut held = match meant(place, &args.plan)? {
-        Meant::Stored(id) => of_record(&Plans::of(&place.home), Plans::of(&place.home).hold(&id)?)?,
+        Meant::Stored(id) => of_record(place, Plans::of(&place.home).hold(&id)?)?,
         Meant::File(path) => of_file(place, &path, args, &by)?,
     };
     held.approve(&by, args.digest)?;
@@ -47,9 +47,9 @@ pub(super) fn approve(place: &Place, args: &ApproveArgs) -> Result<Status, Fault
 }
 
 /// The plan itself, or where a mission has it already the same plan once more.
-fn of_record(plans: &Plans<'_>, held: Held) -> Result<Held, Fault> {
+fn of_record(place: &Place, held: Held) -> Result<Held, Fault> {
     match held.stored().state {
-        State::Applied(_) => Ok(plans.store(plans::again(held.stored()))?),
+        State::Applied(_) => Ok(Plans::of(&place.home).store(plans::again(held.stored()))?),
         State::Asking
         | State::Parked(_)
         | State::Proposed

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use backstop_runner::opening::{Unchecked, Wish, listed};
-use backstop_runner::plans::{State, Stored};
+use backstop_runner::plans::Stored;
 use backstop_runner::proposing::{self, End, Told};
 use backstop_runner::words;
 
@@ -66,7 +66,7 @@ pub(super) fn propose(place: &Place, args: &ProposeArgs) -> Result<Status, Fault
     Ok(status(&end))
 }
 
-fn tell(told: Told<'_>) {
+fn tell(told: &Told<'_>) {
     let words = match told {
         Told::Asked { number, agent } => format!("proposal {number}: {agent} is asked\n"),
         Told::Refused { number, refusals } => {
@@ -90,7 +90,7 @@ fn told(place: &Place, stored: &Stored, end: &End) -> Result<String, Fault> {
         return show::text(place, stored);
     }
     let mut text = format!("there is no plan {}\n", stored.id);
-    if let State::Parked(why) = &stored.state {
+    if let Some(why) = stored.state.why() {
         let _ = writeln!(
             text,
             "  why       {}",

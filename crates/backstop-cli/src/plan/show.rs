@@ -169,20 +169,14 @@ pub(super) fn view(stored: &Stored) -> PlanView {
         id: stored.id.to_string(),
         goal: stored.goal.to_string(),
         state: stored.state.name(),
-        why: match &stored.state {
-            State::Parked(why) => Some(why.to_string()),
-            _ => None,
-        },
+        why: stored.state.why().map(ToString::to_string),
         at: stored.at,
         model,
         written_by,
         digest: stored.digest(),
         approval: stored.state.approval().cloned(),
         edited: stored.is_edited(),
-        mission: match &stored.state {
-            State::Applied(application) => Some(application.mission.to_string()),
-            _ => None,
-        },
+        mission: stored.state.mission().map(ToString::to_string),
         phases: phases.map(PhaseView::of).collect(),
         proposals: stored.proposals.spent(),
         refused: stored.refused.clone(),
@@ -208,7 +202,7 @@ pub(super) fn text(place: &Place, stored: &Stored) -> Result<String, Fault> {
     };
     line(&mut text, "author", &author);
     line(&mut text, "at", &clock::utc(stored.at));
-    if let State::Parked(why) = &stored.state {
+    if let Some(why) = stored.state.why() {
         line(&mut text, "why", why.as_str());
     }
     if let Some(digest) = stored.digest() {
@@ -218,8 +212,8 @@ pub(super) fn text(place: &Place, stored: &Stored) -> Result<String, Fault> {
         let at = clock::utc(*at);
         line(&mut text, "approved", &format!("{digest} by {by} at {at}"));
     }
-    if let State::Applied(application) = &stored.state {
-        line(&mut text, "mission", application.mission.as_str());
+    if let Some(mission) = stored.state.mission() {
+        line(&mut text, "mission", mission.as_str());
     }
     refused(&mut text, stored);
     if let Some(plan) = &stored.plan {

@@ -48,7 +48,8 @@ pub(super) fn plan(wish: &Wish, checks: &[Check]) -> Result<Plan, OpeningError> 
             Plan::single(PhaseKind::Coding, goal, checked).map_err(OpeningError::Plan)
         }
         (_, Some(Planned::File(path))) => read_plan(path, checked),
-        (_, Some(Planned::Stored(plan))) => {
+        (_, Some(Planned::Stored(stored))) => {
+            let (plan, _) = stored.as_ref();
             // It was found valid beside the checks of its day.
             let value = serde_json::to_value(plan).unwrap_or_default();
             let draft = plan::Draft::from_value(value).with_checks(checked);

@@ -114,6 +114,32 @@ impl State {
         }
     }
 
+    /// Why there will be no plan.
+    #[must_use]
+    pub const fn why(&self) -> Option<&Text<2048>> {
+        match self {
+            Self::Parked(why) => Some(why),
+            Self::Asking
+            | Self::Proposed
+            | Self::Approved(_)
+            | Self::Applying(_)
+            | Self::Applied(_) => None,
+        }
+    }
+
+    /// The mission that runs it.
+    #[must_use]
+    pub const fn mission(&self) -> Option<&MissionId> {
+        match self {
+            Self::Applied(application) => Some(&application.mission),
+            Self::Asking
+            | Self::Parked(_)
+            | Self::Proposed
+            | Self::Approved(_)
+            | Self::Applying(_) => None,
+        }
+    }
+
     /// Whether there is no plan yet, or never.
     const fn is_without_plan(&self) -> bool {
         matches!(self, Self::Asking | Self::Parked(_))

@@ -137,7 +137,10 @@ fn quoted(answer: &str) -> String {
     let answer: String = answer.chars().filter(kept).collect();
     let head = answer.get(..answer.floor_char_boundary(SHOWN));
     let head = head.unwrap_or_default();
-    let mut text: String = head.lines().map(|line| format!("> {line}\n")).collect();
+    let mut text = String::new();
+    for line in head.lines() {
+        let _ = writeln!(text, "> {line}");
+    }
     if head.len() < answer.len() {
         let _ = writeln!(text, "[cut here: it has {} bytes]", answer.len());
     }
