@@ -25,11 +25,7 @@ pub(crate) enum PlanCommand {
     /// Asks an agent for a plan for a goal, and stores it for your approval
     Propose(propose::ProposeArgs),
     /// Lists the stored plans, the newest first
-    List {
-        /// Prints JSON
-        #[arg(long)]
-        json: bool,
-    },
+    List(show::ListArgs),
     /// Shows a plan: its phases, its checks, and the ceilings of a mission that runs it
     Show(show::ShowArgs),
     /// Approves exactly one plan, for one mission; takes in a plan that you wrote
@@ -53,7 +49,7 @@ pub(crate) enum PlanCommand {
 pub(crate) fn plan(state: Option<&Path>, command: &PlanCommand) -> Result<Status, Fault> {
     match command {
         PlanCommand::Propose(args) => propose::propose(&Place::here(state)?, args),
-        PlanCommand::List { json } => show::list(&Place::here(state)?, *json),
+        PlanCommand::List(args) => show::list(&Place::here(state)?, args),
         PlanCommand::Show(args) => show::show(&Place::here(state)?, args),
         PlanCommand::Approve(args) => approve::approve(&Place::here(state)?, args),
         PlanCommand::Validate {

@@ -36,6 +36,14 @@ pub(crate) struct ShowArgs {
     json: bool,
 }
 
+/// What `plan list` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+}
+
 /// Shows a plan.
 pub(super) fn show(place: &Place, args: &ShowArgs) -> Result<Status, Fault> {
     let plans = Plans::of(&place.home);
@@ -79,9 +87,9 @@ fn of_file(place: &Place, plan: &Plan, args: &ShowArgs) -> Result<Status, Fault>
 }
 
 /// Lists the stored plans.
-pub(super) fn list(place: &Place, json: bool) -> Result<Status, Fault> {
+pub(super) fn list(place: &Place, args: &ListArgs) -> Result<Status, Fault> {
     let all = Plans::of(&place.home).all()?;
-    if json {
+    if args.json {
         let read = all.iter().filter_map(|(_, read)| read.as_ref().ok());
         let damaged = all.iter().filter_map(|(id, read)| {
             let words = read.as_ref().err()?.to_string();

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use backstop_runner::words;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -453,17 +454,45 @@ fn what_cannot_be_asked_for_is_refused_before_anything_starts() {
 #[test]
 fn the_budgets_hold_for_all_proposals_together() {
     let world = World::new();
-    let call = "{ tool = \"read\" }, ".repeat(5);
-    let script =
-        format!("[[step]]\nstage = \"plan\"\ndo = [{call}{{ say = \"no $BACKSTOP_ATTEMPT\" }}]\n");
-    let script = world.leave("play.toml", &script.replace("$BACKSTOP_ATTEMPT", "plan"));
-    world.write("backstop.toml", "[ceilings]\ntool_calls = 8\n");
+    let call = |n: usize| "{ tool = \"read\" }, ".repeat(n);
+    let script = format!(
+        "[[step]]\nattempt = 1\ndo = [{}{{ say = \"no\" }}]\n[[step]]\ndo = [{}\"hang\"]\n",
+        call(5),
+        call(4)
+    );
+    let script = world.leave("play.toml", &script);
+    world.write(
+        "backstop.toml",
+        "[ceilings]\ntool_calls = 8\n[limits]\nidle = \"9s\"\n",
+    );
     world.commit("few calls");
-    world
-        .backstop(&["plan", "propose", GOAL, "--script", &script])
-        .with(4)
-        .telling(&["over its budget of `tool_calls`"]);
+    let args = ["plan", "propose", GOAL, "--script", &script];
+    let said = world.backstop(&args).with(4);
+    said.telling(&["over its budget of `tool_calls`"]);
     assert_eq!(shown(&world)["proposals"], 2);
+}
+
+#[test]
+fn an_end_without_an_answer_is_told_as_what_it_was() {
+    for (ending, code, words) in [
+        ("{ fail = \"refused\" }", 4, "the model refused"),
+        ("{ ask = \"which one?\" }", 4, "which one?"),
+        (
+            "{ rate_limit = { after = \"1h\" } }",
+            4,
+            "limited by the provider until",
+        ),
+        ("{ interrupt = \"network\" }", 4, "the network was lost"),
+        ("{ unavailable = \"auth\" }", 8, "it is not logged in"),
+        ("{ exit = 0 }", 4, "unknown"),
+    ] {
+        let world = World::new();
+        let script = format!("[[step]]\ndo = [{ending}]\n");
+        let script = world.leave("play.toml", &script);
+        let args = ["plan", "propose", GOAL, "--script", &script];
+        world.backstop(&args).with(code).telling(&[words]);
+        assert_eq!(shown(&world)["proposals"], 1, "{ending}");
+    }
 }
 
 #[test]
@@ -526,14 +555,20 @@ fn what_a_killed_proposal_left_behind_ends_with_the_next_one() {
 
 #[test]
 fn foreign_text_drives_no_terminal() {
-    let world = World::new();
+    let key = "{\"phases\":[{\"kind\":\"coding\",\"task\":\"x\",\"a\u{202e}b\":1}]}";
+    let world = world(&[key]);
     let agent = r"printf 'red \342\200\256\033[2J it' >&2; exit 3";
-    let args = ["plan", "propose", GOAL, "--exec-command", agent];
-    let said = world.backstop(&args).with(4);
-    let told = [said.out, world.backstop(&["plan", "show"]).with(0).out];
-    for told in told {
-        assert!(told.contains("red \u{fffd}\u{fffd}[2J it"), "{told:?}");
+    let agent = format!("{PLANNER} || {{ {agent}; }}");
+    let said = world.backstop(&["plan", "propose", GOAL, "--exec-command", &agent]);
+    let said = said.with(4);
+    let looks = [
+        &["plan", "show"][..],
+        &["plan", "show", "--json"],
+        &["plan", "list"],
+    ];
+    let looks = looks.map(|args| world.backstop(args).with(0).out);
+    assert!(said.out.contains("red") && looks[0].contains("unknown_key"));
+    for told in looks.iter().chain([&said.out, &said.err]) {
+        assert!(told.chars().all(words::is_harmless), "{told:?}");
     }
-    let json = world.backstop(&["plan", "show", "--json"]).with(0).out;
-    assert!(json.contains("red \\u202e\\u001b[2J it"), "{json}");
 }

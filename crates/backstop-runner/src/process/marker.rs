@@ -271,6 +271,7 @@ mod tests {
             "backstop demo",
             "backstop gate approve g1",
             "backstop stop m1",
+            "backstop plan propose goal",
             "backstop run -- --detach",
         ] {
             assert!(drives(&line(driving)), "{driving}");
@@ -280,6 +281,7 @@ mod tests {
             "run",
             "backstop status",
             "backstop logs m1 --follow",
+            "backstop plan approve p1",
             "backstop run goal --detach",
             "backstop run --detach -- goal",
         ] {
