@@ -352,7 +352,8 @@ impl Held {
 
 fn none(stored: &Stored) -> PlanError {
     let why = match &stored.state {
-        State::Asking => "an agent is asked for it still".to_owned(),
+        // Whoever asks holds the lock, and so does who finds this.
+        State::Asking => "the process that asked for it was killed".to_owned(),
         State::Parked(why) => why.to_string(),
         State::Proposed | State::Approved(_) | State::Applying(_) | State::Applied(_) => {
             "it is of another plan".to_owned()
