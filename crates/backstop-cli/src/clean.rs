@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use backstop_runner::cleaning::{self, Act, CleanError, Cleaned, Records, Scope, Unheld};
+use backstop_runner::plans::Plans;
 use backstop_runner::state::MissionDir;
 
 use crate::fault::{Fault, Status};
@@ -53,6 +54,9 @@ impl CleanArgs {
 
 /// Cleans missions. One that cannot be cleaned is told, and the others are cleaned all the same.
 pub(crate) fn clean(place: &Place, args: &CleanArgs) -> Result<Status, Fault> {
+    if args.journal && !args.dry_run {
+        Plans::of(&place.home).settle()?;
+    }
     let dirs = if args.all_ended {
         ended(place)?
     } else {

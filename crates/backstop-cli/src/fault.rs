@@ -11,6 +11,8 @@ use backstop_runner::git::GitError;
 use backstop_runner::history::HistoryError;
 use backstop_runner::journal::JournalError;
 use backstop_runner::opening::OpeningError;
+use backstop_runner::plans::PlanError;
+use backstop_runner::proposing::ProposeError;
 use backstop_runner::state::StateError;
 
 /// How a command ends. The numbers are documented and stable.
@@ -197,6 +199,40 @@ impl From<DriveError> for Fault {
             | DriveError::Settings(_)
             | DriveError::Dispatch(_)
             | DriveError::Io { .. } => Self::new(Status::Unexpected, error),
+        }
+    }
+}
+
+impl From<PlanError> for Fault {
+    fn from(error: PlanError) -> Self {
+        let status = match error {
+            PlanError::State(error) => return error.into(),
+            PlanError::Drive(error) => return (*error).into(),
+            PlanError::Io { .. } => Status::Unexpected,
+            PlanError::Damaged { .. } => Status::Damaged,
+            PlanError::Unknown { .. }
+            | PlanError::Ambiguous { .. }
+            | PlanError::Held { .. }
+            | PlanError::None { .. }
+            | PlanError::OtherDigest { .. }
+            | PlanError::Approved { .. }
+            | PlanError::Unapproved { .. }
+            | PlanError::Edited { .. }
+            | PlanError::Applied { .. } => Status::Refused,
+        };
+        Self::new(status, error)
+    }
+}
+
+impl From<ProposeError> for Fault {
+    fn from(error: ProposeError) -> Self {
+        match error {
+            ProposeError::Opening(error) => error.into(),
+            ProposeError::Plan(error) => error.into(),
+            ProposeError::Drive(error) => error.into(),
+            ProposeError::Subreaper(_) | ProposeError::Left(_) => {
+                Self::new(Status::Unexpected, error)
+            }
         }
     }
 }

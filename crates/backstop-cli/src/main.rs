@@ -79,7 +79,7 @@ enum Command {
     Journal(journal::JournalCommand),
     /// Removes the checkouts and refs of missions that have ended; never work that no other ref holds
     Clean(clean::CleanArgs),
-    /// Checks mission plans
+    /// Proposes, shows, checks and approves mission plans
     #[command(subcommand)]
     Plan(plan::PlanCommand),
     /// Shows the policy, and answers questions to it
@@ -140,7 +140,7 @@ fn run_command(cli: &Cli) -> Result<Status, Fault> {
         Command::Report(args) => report::report(&Place::here(state)?, args),
         Command::Journal(command) => journal::journal(&Place::here(state)?, command),
         Command::Clean(args) => clean::clean(&Place::here(state)?, args),
-        Command::Plan(command) => plan::plan(command),
+        Command::Plan(command) => plan::plan(state, command),
         Command::Completions { shell } => completions(*shell),
         Command::Init => init::init(),
         Command::Doctor(args) => doctor::doctor(state, args),

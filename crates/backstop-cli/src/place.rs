@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use backstop_engine::Position;
-use backstop_engine::vocab::{Channel, MissionId, Signature};
+use backstop_engine::vocab::{Channel, MissionId, Operator, Signature};
 use backstop_runner::door;
 use backstop_runner::git::{Git, Repository};
 use backstop_runner::history::{self, History};
@@ -107,6 +107,12 @@ pub fn operator(name: Option<&str>) -> Result<Signature, Fault> {
         .or_else(user)
         .unwrap_or_else(|| "operator".into());
     Ok(door::operator(&name, Channel::Cli)?)
+}
+
+/// The same person, as who approves a plan.
+pub fn approver(name: Option<&str>) -> Result<Operator, Fault> {
+    let signature = operator(name)?;
+    Ok(door::approver(signature.name.as_str(), signature.channel)?)
 }
 
 /// The options that every command takes.

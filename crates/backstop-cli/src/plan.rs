@@ -1,21 +1,35 @@
-//! `plan`: checks a mission plan, and prints the schema of one.
+//! `plan`: asks a model for a mission plan, shows and approves one, checks one, and prints the schema of one.
+
+mod approve;
+mod propose;
+mod show;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use backstop_engine::plan::{self, Checks, PhaseSpec, Plan, Refusal};
-use backstop_engine::vocab::{Digest, Phase, PhaseKind};
+use backstop_engine::vocab::{Digest, MissionId, Phase, PhaseKind};
 use backstop_runner::git::{Git, Repository};
 use backstop_runner::opening::{self, OpeningError};
+use backstop_runner::plans::Plans;
 use backstop_runner::words;
 use serde::Serialize;
 
 use crate::fault::{Fault, Status};
 use crate::out;
+use crate::place::Place;
 
 /// The plan commands.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum PlanCommand {
+    /// Asks an agent for a plan for a goal, and stores it for your approval
+    Propose(propose::ProposeArgs),
+    /// Lists the stored plans, the newest first
+    List(show::ListArgs),
+    /// Shows a plan: its phases, its checks, and the ceilings of a mission that runs it
+    Show(show::ShowArgs),
+    /// Approves exactly one plan, for one mission; takes in a plan that you wrote
+    Approve(approve::ApproveArgs),
     /// Checks a plan and names everything that is wrong with it at once
     Validate {
         /// The plan: JSON, or TOML by its ending; - for standard input
@@ -32,14 +46,46 @@ pub(crate) enum PlanCommand {
 }
 
 /// Runs a plan command.
-pub(crate) fn plan(command: &PlanCommand) -> Result<Status, Fault> {
+pub(crate) fn plan(state: Option<&Path>, command: &PlanCommand) -> Result<Status, Fault> {
     match command {
+        PlanCommand::Propose(args) => propose::propose(&Place::here(state)?, args),
+        PlanCommand::List(args) => show::list(&Place::here(state)?, args),
+        PlanCommand::Show(args) => show::show(&Place::here(state)?, args),
+        PlanCommand::Approve(args) => approve::approve(&Place::here(state)?, args),
         PlanCommand::Validate {
             file,
             no_check,
             json,
         } => validate(file, checks(*no_check)?, *json),
         PlanCommand::Schema => out::json(&plan::schema()),
+    }
+}
+
+/// The plan that a word names.
+pub(crate) enum Meant {
+    /// One in the state directory.
+    Stored(MissionId),
+    /// A file.
+    File(PathBuf),
+}
+
+/// A file where there is one, else a stored plan by its id or the beginning of it.
+pub(crate) fn meant(place: &Place, word: &Path) -> Result<Meant, Fault> {
+    let text = word.to_string_lossy();
+    let refused = |words: String| Fault::new(Status::Refused, words);
+    // An id has none of these.
+    if text.contains(['/', '.']) {
+        return Ok(Meant::File(word.into()));
+    }
+    match (Plans::of(&place.home).find(&text)?, word.exists()) {
+        (Some(id), false) => Ok(Meant::Stored(id)),
+        (None, true) => Ok(Meant::File(word.into())),
+        (Some(id), true) => Err(refused(format!(
+            "`{text}` is a file, and the beginning of the plan `{id}`: write `./{text}` for the file, or the whole id"
+        ))),
+        (None, false) => Err(refused(format!(
+            "`{text}` is neither a file nor the id of a stored plan: `backstop plan list` shows those"
+        ))),
     }
 }
 

@@ -11,7 +11,8 @@ use backstop_engine::{Fact, Position, ShipBy};
 use backstop_runner::dispatcher::AtGate;
 use backstop_runner::door::{self, DoorError};
 use backstop_runner::drive::{Drive, DriveError};
-use backstop_runner::opening::{self, Unchecked, Wish};
+use backstop_runner::opening::{self, Planned, Unchecked, Wish};
+use backstop_runner::plans::Plans;
 use backstop_runner::process;
 use backstop_runner::state::{MissionDir, StateError};
 
@@ -20,6 +21,7 @@ use crate::fault::{Fault, Status};
 use crate::live::{Narrator, Reasons, Silent};
 use crate::out;
 use crate::place::{self, Place};
+use crate::plan::{self, Meant};
 use crate::question;
 use crate::screen::{self, Stream};
 use crate::ticker::Ticker;
@@ -29,8 +31,8 @@ use crate::ticker::Ticker;
 pub struct RunArgs {
     /// What is wanted, in your words
     pub goal: Option<String>,
-    /// A plan of 1 to 4 phases (JSON, or TOML by its ending) in place of a goal
-    #[arg(long, value_name = "FILE")]
+    /// A plan of 1 to 4 phases in place of a goal: your own file (JSON, or TOML by its ending), or the id of an approved one
+    #[arg(long, value_name = "FILE|ID")]
     pub plan: Option<PathBuf>,
     /// The agent of every role: exec or scripted [default: from backstop.toml]
     #[arg(long, value_name = "NAME")]
@@ -95,10 +97,10 @@ fn ship_by(text: &str) -> Result<ShipBy, String> {
 }
 
 impl RunArgs {
-    fn wish(&self) -> Wish {
+    fn wish(&self, goal: Option<String>, plan: Option<Planned>) -> Wish {
         Wish {
-            goal: self.goal.clone(),
-            plan: self.plan.clone(),
+            goal,
+            plan,
             agent: self.agent.clone(),
             exec_command: self.exec_command.clone(),
             script: self.script.clone(),
@@ -119,11 +121,27 @@ impl RunArgs {
 /// Opens a mission and drives it.
 pub fn run(place: &Place, args: &RunArgs) -> Result<Status, Fault> {
     let by = place::operator(args.driving.by.as_deref())?;
-    let charter = opening::charter(&place.repository, &args.wish(), by.clone())?;
+    let source = args.plan.as_deref();
+    let stored = match source.map(|plan| plan::meant(place, plan)).transpose()? {
+        Some(Meant::Stored(id)) => Some(Plans::of(&place.home).hold(&id)?),
+        Some(Meant::File(_)) | None => None,
+    };
+    let (goal, planned) = match &stored {
+        Some(held) => {
+            let goal = held.stored().goal.to_string();
+            (Some(goal), Some(held.planned()?))
+        }
+        None => (None, args.plan.clone().map(Planned::File)),
+    };
+    let wish = args.wish(args.goal.clone().or(goal), planned);
+    let charter = opening::charter(&place.repository, &wish, by.clone())?;
     if args.dry_run {
         return out::json(&charter);
     }
-    let drive = Drive::open(&place.home, &place.repository, charter)?;
+    let drive = match stored {
+        Some(held) => held.apply(&place.home, &place.repository, charter)?,
+        None => Drive::open(&place.home, &place.repository, charter)?,
+    };
     if args.detach {
         return detach(place, drive);
     }

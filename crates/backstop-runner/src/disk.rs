@@ -57,6 +57,14 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_parent(path)
 }
 
+/// Puts a new file in the place of an old one, durably: at every moment there is the whole old one or the whole new one.
+pub(crate) fn swap(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let part = path.with_extension("part");
+    replace(&part, bytes)?;
+    fs::rename(&part, path)?;
+    sync_parent(path)
+}
+
 /// Makes the names in `dir` durable.
 pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()

@@ -299,10 +299,10 @@ fn durability(because: &[Rule]) -> Durability {
 }
 
 /// Ctrl-C, the request to terminate, and the end of the terminal.
-struct Interrupts(Vec<Signal>);
+pub(crate) struct Interrupts(Vec<Signal>);
 
 impl Interrupts {
-    fn listen() -> Self {
+    pub(crate) fn listen() -> Self {
         let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
         // Who started this with `nohup` wants it to go on without a terminal.
         if !process::ignores_hangup() {
@@ -316,7 +316,7 @@ impl Interrupts {
         )
     }
 
-    async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         std::future::poll_fn(|context| {
             let came = |signal: &mut Signal| signal.poll_recv(context) == Poll::Ready(Some(()));
             if self.0.iter_mut().any(came) {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use backstop_engine::Fact;
-use backstop_engine::vocab::{Channel, Digest, MissionId, OperatorName, Signature};
+use backstop_engine::vocab::{Channel, Digest, MissionId, Operator, OperatorName, Signature};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
@@ -70,6 +70,19 @@ pub fn operator(name: &str, channel: Channel) -> Result<Signature, DoorError> {
         name: OperatorName::clip(name),
         channel,
     })
+}
+
+/// The person at the keyboard, if it is one, as who approves a plan.
+///
+/// # Errors
+/// When this process belongs to a lane.
+pub fn approver(name: &str, channel: Channel) -> Result<Operator, DoorError> {
+    operator(name, channel).map(Operator::attest)
+}
+
+/// The person whose approval the state directory has on record.
+pub(crate) const fn on_record(signature: Signature) -> Operator {
+    Operator::attest(signature)
 }
 
 /// The longest path of a socket, in bytes; the system takes 108 with the zero at its end.

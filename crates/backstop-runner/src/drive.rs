@@ -258,7 +258,8 @@ impl Drive {
     }
 }
 
-fn ground(
+/// Where a mission in `dir` is worked on.
+pub(crate) fn ground(
     dir: &MissionDir,
     repository: &Repository,
     charter: Charter,

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use backstop_engine::vocab::{Phase, Text};
+use backstop_engine::plan::Author;
+use backstop_engine::vocab::{Digest, MissionId, Phase, Signature, Text, Timestamp};
 use backstop_engine::{Charter, Order};
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,25 @@ pub struct Settings {
     pub require_clean: bool,
     /// Limits of time.
     pub limits: Limits,
+    /// Where the plan is from; none for a goal, and for a file that the opener named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanOrigin>,
+}
+
+/// The stored plan that a mission runs, and who let it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanOrigin {
+    /// Its id.
+    pub id: MissionId,
+    /// Who wrote it.
+    pub author: Author,
+    /// What was approved.
+    pub digest: Digest,
+    /// By whom.
+    pub approved_by: Signature,
+    /// When.
+    pub approved_at: Timestamp,
 }
 
 /// Limits of time, in milliseconds.

@@ -1,5 +1,6 @@
 //! Does effects: each is a task that ends in one fact. What is decided on the facts is not here.
 
+mod asking;
 mod attempt;
 mod checks;
 mod ear;
@@ -20,6 +21,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 
 use crate::edge::Ground;
+pub(crate) use asking::{Answer, ask};
 pub use attempt::Cut;
 pub(crate) use preflight::missing_program;
 

@@ -1,13 +1,15 @@
 //! From a wish and the configuration to a charter: what a new mission is opened with.
 
+mod planning;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use backstop_agents::{EXEC_COMMAND, SCRIPT};
 use backstop_engine::gates::{self, SpecFaults, Specs};
 use backstop_engine::mode::{Ceilings, Mode};
-use backstop_engine::plan::{self, Checks, Plan, Refusals};
-use backstop_engine::vocab::{MissionId, PhaseKind, Signature, Span, Stage, Text, TextError};
+use backstop_engine::plan::{Checks, Plan, Refusals};
+use backstop_engine::vocab::{PhaseKind, Signature, Span, Stage, Text, TextError};
 use backstop_engine::{
     AgentSpec, Base, Charter, CharterDraft, CharterFault, Check, Checked, GreenBase,
 };
@@ -15,16 +17,19 @@ use backstop_engine::{Role, Roles, Settings, ShipBy};
 
 use crate::clock;
 use crate::config::{self, ConfigError, Duration, File, Preset, RoleTable};
-use crate::edge::{self, Limits, SettingsError};
+use crate::edge::{self, Limits, PlanOrigin, SettingsError};
 use crate::git::{GitError, Repository};
+
+pub use planning::read_plan;
+pub(crate) use planning::{name, title};
 
 /// What the operator asks for on the command line; everything but the goal or the plan may be left to the configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Wish {
     /// What is wanted.
     pub goal: Option<String>,
-    /// A plan, JSON or TOML.
-    pub plan: Option<PathBuf>,
+    /// A plan.
+    pub plan: Option<Planned>,
     /// The agent of every role.
     pub agent: Option<String>,
     /// The command of the `exec` agent.
@@ -43,6 +48,15 @@ pub struct Wish {
     pub base: Option<String>,
     /// How the work is handed over.
     pub ship: Option<ShipBy>,
+}
+
+/// A plan in place of a goal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Planned {
+    /// A file, JSON or TOML.
+    File(PathBuf),
+    /// One that was stored, and approved, and where it is from.
+    Stored(Box<(Plan, PlanOrigin)>),
 }
 
 /// Whether the operator wants no check at all.
@@ -180,23 +194,81 @@ pub fn charter(
     wish: &Wish,
     opened_by: Signature,
 ) -> Result<Charter, OpeningError> {
-    let (file, ceilings) = configuration(repository.root())?;
-    let checks = checks(&file, wish)?;
+    let set = Set::read(repository, wish)?;
+    let plan = planning::plan(wish, &set.checks)?;
+    frozen(repository, wish, (set, plan), opened_by)
+}
+
+/// What a plan is asked for with.
+#[derive(Debug)]
+pub struct Asking {
+    /// The charter of a mission that looks around for the goal. It is never opened: only its settings are wanted.
+    pub charter: Charter,
+    /// Who is asked: the planner's agent, whether or not that role is on.
+    pub agent: AgentSpec,
+    /// What coding phases are checked by besides the plan's own checks.
+    pub checked: Checks,
+}
+
+/// What a plan for the goal is asked for with.
+///
+/// # Errors
+/// Everything that is wrong with the wish or the configuration.
+pub fn asking(
+    repository: &Repository,
+    wish: &Wish,
+    asked_by: Signature,
+) -> Result<Asking, OpeningError> {
+    let goal = wish.goal.as_deref().filter(|goal| !goal.trim().is_empty());
+    let goal = goal.ok_or(OpeningError::NoGoal)?;
+    let set = Set::read(repository, wish)?;
+    let agent = spec(&set.file, wish, &set.file.roles.planner, &set.ceilings)?;
+    let checked = planning::checked(wish.unchecked, &set.checks);
+    let plan = Plan::single(PhaseKind::Research, goal, checked).map_err(OpeningError::Plan)?;
+    let charter = frozen(repository, wish, (set, plan), asked_by)?;
+    Ok(Asking {
+        charter,
+        agent,
+        checked,
+    })
+}
+
+/// What is configured.
+struct Set {
+    file: File,
+    ceilings: Ceilings,
+    checks: Vec<Check>,
+}
+
+impl Set {
+    fn read(repository: &Repository, wish: &Wish) -> Result<Self, OpeningError> {
+        let (file, ceilings) = configuration(repository.root())?;
+        let checks = planning::checks(&file, wish)?;
+        Ok(Self {
+            file,
+            ceilings,
+            checks,
+        })
+    }
+}
+
+fn frozen(
+    repository: &Repository,
+    wish: &Wish,
+    (set, plan): (Set, Plan),
+    opened_by: Signature,
+) -> Result<Charter, OpeningError> {
+    let Set {
+        file,
+        ceilings,
+        checks,
+    } = set;
     let checked = match wish.unchecked {
         Unchecked::Wanted => Checked::Waived,
         Unchecked::Refused => Checked::ByHost,
     };
-    let plan = plan(wish, &checks)?;
     let goal = wish.goal.clone().unwrap_or_else(|| title(&plan));
-    let base = repository.resolve_commit(wish.base.as_deref());
-    let base = base.map_err(|error| {
-        let misnamed = wish.base.is_some() && matches!(error, GitError::NoCommit { .. });
-        if misnamed {
-            OpeningError::Base(error)
-        } else {
-            OpeningError::Git(error)
-        }
-    })?;
+    let base = base(repository, wish)?;
     let settings = settings(&file, wish);
     if settings.ship == ShipBy::Merge && base.branch.is_none() {
         return Err(OpeningError::NoBranch);
@@ -207,14 +279,7 @@ pub fn charter(
         mode: wish.mode.or(file.mode).unwrap_or(Mode::Auto),
         ceilings,
         plan,
-        base: Base {
-            commit: base.commit,
-            tree: base.tree,
-            branch: base
-                .branch
-                .map(|branch| text("name of the base branch", &branch))
-                .transpose()?,
-        },
+        base,
         from: wish.from.unwrap_or(Stage::Define),
         opened_by,
         opened_at: clock::now(),
@@ -230,6 +295,26 @@ pub fn charter(
         edge: edge(&file, wish, repository.root()).freeze()?,
     };
     Ok(Charter::try_from(draft)?)
+}
+
+fn base(repository: &Repository, wish: &Wish) -> Result<Base, OpeningError> {
+    let base = repository.resolve_commit(wish.base.as_deref());
+    let base = base.map_err(|error| {
+        let misnamed = wish.base.is_some() && matches!(error, GitError::NoCommit { .. });
+        if misnamed {
+            OpeningError::Base(error)
+        } else {
+            OpeningError::Git(error)
+        }
+    })?;
+    let branch = base
+        .branch
+        .map(|branch| text("name of the base branch", &branch));
+    Ok(Base {
+        commit: base.commit,
+        tree: base.tree,
+        branch: branch.transpose()?,
+    })
 }
 
 /// The configured gates between roles; none for the default board.
@@ -251,113 +336,6 @@ fn text<const MAX: usize>(what: &'static str, words: &str) -> Result<Text<MAX>, 
     words
         .parse()
         .map_err(|source| OpeningError::TooLong { what, source })
-}
-
-fn title(plan: &Plan) -> String {
-    let first = plan
-        .phases()
-        .first()
-        .map(|phase| phase.task().as_str())
-        .unwrap_or_default();
-    first.lines().next().unwrap_or_default().to_owned()
-}
-
-/// An id that says what the mission is about: up to four words of the goal, and four digits that set it apart.
-fn name(goal: &str) -> MissionId {
-    let words = goal.to_ascii_lowercase();
-    let words = words
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty());
-    let mut name = words.take(4).collect::<Vec<_>>().join("-");
-    name.truncate(40);
-    let unique = uuid::Uuid::now_v7().simple().to_string();
-    let tail = unique
-        .get(unique.len().saturating_sub(4)..)
-        .unwrap_or("0000");
-    let name = if name.is_empty() {
-        format!("mission-{tail}")
-    } else {
-        format!("{name}-{tail}")
-    };
-    MissionId::clip(&name)
-}
-
-fn plan(wish: &Wish, checks: &[Check]) -> Result<Plan, OpeningError> {
-    let checked = match wish.unchecked {
-        Unchecked::Wanted => Checks::Waived,
-        Unchecked::Refused if checks.is_empty() => Checks::None,
-        Unchecked::Refused => Checks::Configured,
-    };
-    match (&wish.goal, &wish.plan) {
-        (Some(goal), None) if goal.trim().is_empty() => Err(OpeningError::NoGoal),
-        (Some(_), None) if matches!(checked, Checks::None) => Err(OpeningError::Unchecked),
-        (Some(goal), None) => {
-            Plan::single(PhaseKind::Coding, goal, checked).map_err(OpeningError::Plan)
-        }
-        (_, Some(path)) => read_plan(path, checked),
-        (None, None) => Err(OpeningError::NoGoal),
-    }
-}
-
-/// Reads a plan, as JSON or, where its name ends so, as TOML.
-///
-/// # Errors
-/// When the file cannot be read or is no plan.
-pub fn read_plan(path: &Path, checks: Checks) -> Result<Plan, OpeningError> {
-    let failed = |words: String| OpeningError::PlanFile {
-        path: path.into(),
-        words,
-    };
-    let bytes = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
-    let content =
-        String::from_utf8(bytes).map_err(|error| failed(format!("{error}: a plan is text")))?;
-    let draft = if path
-        .extension()
-        .is_some_and(|end| end.eq_ignore_ascii_case("toml"))
-    {
-        let value: serde_json::Value =
-            toml::from_str(&content).map_err(|error| failed(error.to_string()))?;
-        plan::Draft::from_value(value)
-    } else {
-        plan::read(&content).map_err(OpeningError::Plan)?
-    };
-    Plan::try_from(draft.with_checks(checks)).map_err(OpeningError::Plan)
-}
-
-fn checks(file: &File, wish: &Wish) -> Result<Vec<Check>, OpeningError> {
-    let named = file.check.iter().map(|check| {
-        (
-            check.name.get_ref().clone(),
-            check.command.get_ref().clone(),
-        )
-    });
-    let bare = file
-        .checks
-        .iter()
-        .chain(&wish.checks)
-        .map(|command| (short(command), command.clone()));
-    let mut checks: Vec<Check> = Vec::new();
-    for (name, command) in named.chain(bare) {
-        let taken =
-            |name: &str, checks: &[Check]| checks.iter().any(|check| check.name.as_str() == name);
-        let mut unique = name.clone();
-        let mut n = 2_u32;
-        while taken(&unique, &checks) {
-            unique = format!("{name} ({n})");
-            n = n.saturating_add(1);
-        }
-        checks.push(Check {
-            name: text("name of a check", &unique)?,
-            command: text("command of a check", &command)?,
-        });
-    }
-    Ok(checks)
-}
-
-/// The first words of a command, as the name of a check.
-fn short(command: &str) -> String {
-    let words: Vec<&str> = command.split_whitespace().take(3).collect();
-    words.join(" ").chars().take(40).collect()
 }
 
 fn roles(file: &File, wish: &Wish, ceilings: &Ceilings) -> Result<Roles, OpeningError> {
@@ -445,6 +423,10 @@ fn edge(file: &File, wish: &Wish, root: &Path) -> edge::Settings {
         copy: file.workspace.copy.clone(),
         protected,
         require_clean: file.preflight.require_clean,
+        plan: match &wish.plan {
+            Some(Planned::Stored(stored)) => Some(stored.1.clone()),
+            Some(Planned::File(_)) | None => None,
+        },
         limits: Limits {
             idle_ms: ms(file.limits.idle, defaults.idle_ms),
             tool_idle_ms: ms(file.limits.idle, defaults.tool_idle_ms).max(defaults.tool_idle_ms),
@@ -485,17 +467,4 @@ fn agents(file: &File, wish: &Wish, root: &Path) -> BTreeMap<String, BTreeMap<St
             .insert(SCRIPT.into(), whole);
     }
     agents
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_id_says_what_the_mission_is_about() {
-        let id = name("Fix the login page, please!");
-        assert!(id.as_str().starts_with("fix-the-login-page-"), "{id}");
-        assert!(name("…").as_str().starts_with("mission-"));
-        assert!(name(&"x".repeat(500)).as_str().len() <= 64);
-    }
 }

@@ -7,6 +7,7 @@
 )]
 
 mod answers;
+mod approves;
 mod cleans;
 mod crashes;
 mod evidence;
@@ -16,6 +17,7 @@ mod journals;
 mod limits;
 mod loops;
 mod plans;
+mod proposes;
 mod sets_up;
 mod ships;
 mod shows;

@@ -1,5 +1,6 @@
 //! One attempt: the workspace made ready, the agent run, its work taken, its end told from all the evidence.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +27,7 @@ use crate::prompt;
 use crate::ruling;
 
 /// The machinery around the agent does not do, and a person has to mend it.
-const UNUSABLE: Status = Status::AgentUnavailable {
+pub(super) const UNUSABLE: Status = Status::AgentUnavailable {
     cause: UnavailableCause::Configuration,
 };
 
@@ -59,21 +60,28 @@ enum Presence {
 }
 
 /// What is known of an agent's end before its work is looked at.
-struct Run {
+pub(super) struct Run {
     presence: Presence,
-    status: Status,
-    usage: Usage,
+    pub(super) status: Status,
+    pub(super) usage: Usage,
     session: Option<String>,
-    message: Option<String>,
-    transcript: Option<Digest>,
-    words: String,
+    pub(super) message: Option<String>,
+    pub(super) transcript: Option<Digest>,
+    pub(super) words: String,
+}
+
+/// What an agent is given besides its order.
+pub(super) struct Given {
+    pub(super) prompt: String,
+    /// Where it may leave an artifact; none where nobody would look for one.
+    pub(super) artifact: Option<PathBuf>,
 }
 
 /// Runs an attempt to its end.
 pub(super) async fn run(ground: &Arc<Ground>, order: &Order, live: Live) -> AttemptEnded {
     let id = live.id;
     let run = match enter(ground, order, &live.halted).await {
-        Ok(dir) => launch(ground, order, live, &dir).await,
+        Ok(dir) => launch(ground, order, live, (&dir, given(ground, order))).await,
         Err(Unready::Stopped) => Run::never(Status::Cancelled, Unready::Stopped.to_string()),
         Err(Unready::Failed(words)) => Run::never(UNUSABLE, words),
     };
@@ -121,13 +129,7 @@ fn unheard_cost(agent: &str) -> Cost {
 /// Makes a checkout ready for a launch: the workspace, or one in which nothing counts.
 async fn enter(ground: &Arc<Ground>, order: &Order, halted: &Halted) -> Result<PathBuf, Unready> {
     if work::only_looks(order.role) {
-        let bench = (Bench::Roles, order.phase);
-        let ready = checks::prepare(ground, bench, &order.start, halted).await;
-        return match ready {
-            _ if *halted.borrow() => Err(Unready::Stopped),
-            Ok(dir) => Ok(dir),
-            Err(words) => Err(Unready::Failed(words)),
-        };
+        return enter_aside(ground, order, halted).await;
     }
     let (phase, start) = (order.phase, order.start.clone());
     let workspace = blocking(ground, move |ground| {
@@ -147,6 +149,21 @@ async fn enter(ground: &Arc<Ground>, order: &Order, halted: &Halted) -> Result<P
     Ok(workspace.path())
 }
 
+/// Makes the checkout ready in which nothing counts.
+pub(super) async fn enter_aside(
+    ground: &Arc<Ground>,
+    order: &Order,
+    halted: &Halted,
+) -> Result<PathBuf, Unready> {
+    let bench = (Bench::Roles, order.phase);
+    let ready = checks::prepare(ground, bench, &order.start, halted).await;
+    match ready {
+        _ if *halted.borrow() => Err(Unready::Stopped),
+        Ok(dir) => Ok(dir),
+        Err(words) => Err(Unready::Failed(words)),
+    }
+}
+
 /// The workspace on a lane at `start`. One that is damaged is set aside, whole, and made again; one whose work could not
 /// be taken, such as on a full disk, is gone on in.
 fn workspace(ground: &Ground, lane: LaneRef, start: &CommitId) -> Result<Workspace, GitError> {
@@ -164,7 +181,13 @@ fn workspace(ground: &Ground, lane: LaneRef, start: &CommitId) -> Result<Workspa
     entered
 }
 
-async fn launch(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Path) -> Run {
+/// Runs an agent in `dir` to its end, whatever it is asked for.
+pub(super) async fn launch(
+    ground: &Arc<Ground>,
+    order: &Order,
+    live: Live,
+    (dir, given): (&Path, Given),
+) -> Run {
     let name = order.agent.agent.as_str();
     let Some(adapter) = agents::find(name) else {
         return Run::never(
@@ -172,7 +195,7 @@ async fn launch(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Path) -> 
             format!("`{name}` is not an agent that this Backstop knows"),
         );
     };
-    let command = match adapter.command(&invocation(ground, order)) {
+    let command = match adapter.command(&invocation(ground, order, given.prompt)) {
         Ok(command) => command,
         Err(words) => return Run::never(UNUSABLE, words),
     };
@@ -182,6 +205,10 @@ async fn launch(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Path) -> 
     };
     let mut ear = Ear::new(ground, &live, order.allowance, adapter.parser(), spool);
     let mut spawn = spawned(ground, order, command, dir);
+    let artifact = given.artifact.map(OsString::from);
+    spawn
+        .env
+        .extend(artifact.map(|artifact| ("BACKSTOP_ARTIFACT".into(), artifact)));
     match ready::git_settings(ground) {
         Ok(variable) => spawn.env.push(variable),
         Err(words) => return Run::never(UNUSABLE, words),
@@ -209,9 +236,9 @@ async fn launch(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Path) -> 
     judge(adapter.features(), &ended, ear.finish()).beside(none_left(&ended.left))
 }
 
-fn invocation(ground: &Ground, order: &Order) -> agents::Invocation {
-    let fields = ground.charter.fields();
-    let phase = fields.plan.phase(order.phase);
+/// What an agent of a lane is given.
+fn given(ground: &Ground, order: &Order) -> Given {
+    let phase = ground.charter.fields().plan.phase(order.phase);
     let prompt = phase.map(|phase| {
         prompt::prompt(prompt::Material {
             charter: &ground.charter,
@@ -220,9 +247,16 @@ fn invocation(ground: &Ground, order: &Order) -> agents::Invocation {
             blobs: &ground.blobs,
         })
     });
+    Given {
+        prompt: prompt.unwrap_or_default(),
+        artifact: Some(work::artifact_file(ground, order)),
+    }
+}
+
+fn invocation(ground: &Ground, order: &Order, prompt: String) -> agents::Invocation {
     let options = ground.settings.agents.get(order.agent.agent.as_str());
     agents::Invocation {
-        prompt: prompt.unwrap_or_default(),
+        prompt,
         model: order.agent.model.as_ref().map(ToString::to_string),
         effort: order.agent.effort.as_ref().map(ToString::to_string),
         session: order.session.as_ref().map(ToString::to_string),
@@ -247,10 +281,6 @@ fn spawned(ground: &Ground, order: &Order, command: CommandLine, dir: &Path) -> 
     spawn
         .env
         .push(("BACKSTOP_VISIT".into(), order.visit.to_string().into()));
-    spawn.env.push((
-        "BACKSTOP_ARTIFACT".into(),
-        work::artifact_file(ground, order).into(),
-    ));
     spawn.stdin = match command.stdin {
         agents::Stdin::Null => Stdin::Null,
         agents::Stdin::Text(text) => Stdin::Text(text.into_bytes()),
@@ -342,7 +372,7 @@ fn judge(features: agents::Features, ended: &Ended, told: Told) -> Run {
 
 impl Run {
     /// An attempt in which no agent of ours was seen at work.
-    fn never(status: Status, words: String) -> Self {
+    pub(super) fn never(status: Status, words: String) -> Self {
         let usage = Usage {
             tool_calls: 0,
             tokens: 0,

@@ -21,8 +21,9 @@ const MISSION: &str = "BACKSTOP_MISSION";
 /// What Backstop's program is called.
 const PROGRAM: &[u8] = b"backstop";
 
-/// The commands that drive a mission: those that are for it, and those that go on with it after an answer or a stop.
-const DRIVING: [&[u8]; 5] = [b"run", b"resume", b"demo", b"gate", b"stop"];
+/// The commands that run agents: those that drive a mission, those that go on with it after an answer or a stop, and the
+/// one that asks for a plan.
+const DRIVING: [&[u8]; 6] = [b"run", b"resume", b"demo", b"gate", b"stop", b"propose"];
 
 /// The option of a command that leaves the driving to another process, and returns.
 const DETACH: &[u8] = b"--detach";
@@ -270,6 +271,7 @@ mod tests {
             "backstop demo",
             "backstop gate approve g1",
             "backstop stop m1",
+            "backstop plan propose goal",
             "backstop run -- --detach",
         ] {
             assert!(drives(&line(driving)), "{driving}");
@@ -279,6 +281,7 @@ mod tests {
             "run",
             "backstop status",
             "backstop logs m1 --follow",
+            "backstop plan approve p1",
             "backstop run goal --detach",
             "backstop run --detach -- goal",
         ] {

@@ -64,22 +64,34 @@ impl Home {
         self.path.join("missions")
     }
 
+    fn plans_dir(&self) -> PathBuf {
+        self.path.join("plans")
+    }
+
     /// Creates the folder of a new mission, durably, and what the state directory lacks.
     ///
     /// # Errors
     /// When there is such a mission; when its id cannot name a folder; when others can write to the state
     /// directory; when the disk refuses.
     pub fn create_mission(&self, id: MissionId) -> Result<MissionDir, StateError> {
+        self.create(&self.missions_dir(), id)
+    }
+
+    /// Creates the folder of a new plan, durably. It has the parts of a mission's folder that a proposal needs.
+    pub(crate) fn create_plan(&self, id: MissionId) -> Result<MissionDir, StateError> {
+        self.create(&self.plans_dir(), id)
+    }
+
+    fn create(&self, dir: &Path, id: MissionId) -> Result<MissionDir, StateError> {
         if id.as_str().starts_with('.') {
             return Err(StateError::Id(id));
         }
-        let missions = self.missions_dir();
-        for dir in [&missions, &self.accounts()] {
-            disk::create_dirs(dir).map_err(StateError::io("create", dir))?;
+        for made in [dir, &self.accounts()] {
+            disk::create_dirs(made).map_err(StateError::io("create", made))?;
         }
         check(&self.path)?;
-        check(&missions)?;
-        MissionDir::create(missions.join(id.as_str()), id)
+        check(dir)?;
+        MissionDir::create(dir.join(id.as_str()), id)
     }
 
     /// The ids of all missions, sorted. None when there is no state directory yet.
@@ -87,20 +99,28 @@ impl Home {
     /// # Errors
     /// When the directory cannot be read, or others can write to it.
     pub fn missions(&self) -> Result<Vec<MissionId>, StateError> {
-        let dir = self.missions_dir();
-        let entries = match fs::read_dir(&dir) {
+        self.ids(&self.missions_dir())
+    }
+
+    /// The ids of all plans, sorted.
+    pub(crate) fn plans(&self) -> Result<Vec<MissionId>, StateError> {
+        self.ids(&self.plans_dir())
+    }
+
+    fn ids(&self, dir: &Path) -> Result<Vec<MissionId>, StateError> {
+        let entries = match fs::read_dir(dir) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(StateError::io("read", &dir))?,
+            entries => entries.map_err(StateError::io("read", dir))?,
         };
         check(&self.path)?;
-        check(&dir)?;
-        let mut missions = Vec::new();
+        check(dir)?;
+        let mut ids = Vec::new();
         for entry in entries {
-            let entry = entry.map_err(StateError::io("read", &dir))?;
-            missions.extend(folder_id(&entry.file_name().to_string_lossy()));
+            let entry = entry.map_err(StateError::io("read", dir))?;
+            ids.extend(folder_id(&entry.file_name().to_string_lossy()));
         }
-        missions.sort();
-        Ok(missions)
+        ids.sort();
+        Ok(ids)
     }
 
     /// The mission with the id `wanted`, or the only one whose id begins so.
@@ -138,6 +158,13 @@ impl Home {
                 missions: self.missions()?,
             });
         }
+        check(&folder)?;
+        Ok(MissionDir::at(folder, id.clone()))
+    }
+
+    /// The folder of the plan with exactly this id, one of [`plans`](Self::plans).
+    pub(crate) fn plan(&self, id: &MissionId) -> Result<MissionDir, StateError> {
+        let folder = self.plans_dir().join(id.as_str());
         check(&folder)?;
         Ok(MissionDir::at(folder, id.clone()))
     }
