@@ -119,7 +119,7 @@ fn green(turn: &mut Turn, purpose: CheckFor) {
 
 fn red(turn: &mut Turn, purpose: CheckFor, failed: Vec<CheckResult>, judged: &Fallout) {
     match purpose {
-        CheckFor::Visit => verdict::red(turn, failed, judged.escalated),
+        CheckFor::Visit => verdict::red(turn, failed, judged),
         // What is not open now holds the role, and is run again as often as its gate retries.
         CheckFor::Start(_) => {
             turn.because(Rule::GateChecksRed);
@@ -130,7 +130,7 @@ fn red(turn: &mut Turn, purpose: CheckFor, failed: Vec<CheckResult>, judged: &Fa
             proceed(turn, Next::Turn(role));
         }
         CheckFor::Completion(_) if turn.m.lane.stage == Stage::Validate => {
-            verdict::red(turn, failed, judged.escalated);
+            verdict::red(turn, failed, judged);
         }
         CheckFor::Completion(_) => {
             turn.because(Rule::GateChecksRed);

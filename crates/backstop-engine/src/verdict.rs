@@ -13,6 +13,7 @@ use backstop_vocab::{Digest, Operator, Stage, Text, Timestamp};
 
 use crate::fact::{Answer, AttemptEnded, Ruling};
 use crate::flow::{Question, ask, brief, enter, gate, proceed};
+use crate::held::Fallout;
 use crate::mission::Next;
 use crate::turn::Turn;
 use crate::{
@@ -129,7 +130,7 @@ pub(crate) fn checked(turn: &mut Turn) {
 }
 
 /// The host checks are red: to be repaired before anybody reviews.
-pub(crate) fn red(turn: &mut Turn, failed: Vec<CheckResult>, escalated: bool) {
+pub(crate) fn red(turn: &mut Turn, failed: Vec<CheckResult>, judged: &Fallout) {
     let words = |result: &CheckResult| {
         let exit = held::exit_of(&result.verdict).unwrap_or_default();
         Finding::clip(&format!("the check `{}` ended with {exit}", result.name))
@@ -149,7 +150,7 @@ pub(crate) fn red(turn: &mut Turn, failed: Vec<CheckResult>, escalated: bool) {
     fail(
         turn,
         [Rule::ChecksRedWithProgress, Rule::ChecksRedWithoutProgress],
-        escalated,
+        judged.escalated,
     );
 }
 

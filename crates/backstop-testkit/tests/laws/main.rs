@@ -86,6 +86,23 @@ fn an_adversary_reaches_the_bound_at_the_defaults() {
     assert_eq!(u64::try_from(facts), Ok(bound));
 }
 
+#[test]
+fn the_figures_that_are_published_are_those_of_the_searches() {
+    let page = include_str!("../../../../docs/laws.md");
+    let row = |found: &Found| {
+        let (states, bound) = (found.graph.states(), bound(&found.charter));
+        let longest = found.graph.longest().unwrap_or(u64::MAX);
+        format!("| {} | {states} | {longest} | {bound} |", found.name)
+    };
+    let rows: Vec<String> = found().iter().map(row).collect();
+    let missing: Vec<&String> = rows.iter().filter(|row| !page.contains(*row)).collect();
+    assert!(
+        missing.is_empty(),
+        "`docs/laws.md` must have these rows:\n{}",
+        rows.join("\n")
+    );
+}
+
 /// The answer that keeps the mission busy longest.
 fn worst(walk: &mut Walk) {
     let below = |account, spare| {
