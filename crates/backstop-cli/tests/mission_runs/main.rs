@@ -16,6 +16,7 @@ mod journals;
 mod limits;
 mod loops;
 mod plans;
+mod reviews;
 mod sets_up;
 mod ships;
 mod shows;
