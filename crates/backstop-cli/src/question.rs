@@ -167,14 +167,18 @@ fn team(text: &mut String, mission: &Mission, gate: &Gate, host: Option<&Host>) 
     }
 }
 
+/// Who took part in a review loop.
+pub fn route_lines(text: &mut String, review: &ReviewView) {
+    for route in &review.routes {
+        let _ = writeln!(text, "  route     {}", words::hanging(route, INDENT));
+    }
+}
+
 /// How the review loop stands.
 pub fn loop_lines(text: &mut String, review: &ReviewView) {
     let _ = writeln!(text, "  review    {}, {}", review.state, review.budget);
     if let Some(stopped) = &review.stopped {
         let _ = writeln!(text, "  stopped   {}", words::hanging(stopped, INDENT));
-    }
-    for route in &review.routes {
-        let _ = writeln!(text, "  route     {}", words::hanging(route, INDENT));
     }
     for finding in review.findings.iter().take(SHOWN) {
         let _ = writeln!(text, "  finding   {}", words::hanging(finding, INDENT));

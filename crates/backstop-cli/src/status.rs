@@ -43,6 +43,7 @@ fn one(place: &Place, wanted: &str, json: bool) -> Result<Status, Fault> {
     let _ = writeln!(text, "  folder    {}", dir.path().display());
     if let Some(review) = &seen.review {
         question::loop_lines(&mut text, review);
+        question::route_lines(&mut text, review);
     }
     if !seen.board.is_empty() {
         let _ = writeln!(text, "\nGates between roles");

@@ -256,6 +256,7 @@ fn reviews(text: &mut String, report: &Report) {
     for review in &report.reviews {
         let _ = writeln!(text, "  phase {}, pinned {}", review.phase, review.pin);
         question::loop_lines(text, review);
+        question::route_lines(text, review);
     }
 }
 

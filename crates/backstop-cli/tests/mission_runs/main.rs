@@ -11,6 +11,7 @@ mod cleans;
 mod crashes;
 mod evidence;
 mod handing;
+mod holds;
 mod inputs;
 mod journals;
 mod limits;
