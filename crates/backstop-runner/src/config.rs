@@ -18,7 +18,9 @@ pub use units::{Duration, Usd, micro_usd};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use backstop_engine::CharterFault;
 use backstop_engine::mode::{Account, Ceilings};
+use backstop_engine::vocab::GateId;
 
 /// The name of the file at the root of a repository.
 pub const FILE_NAME: &str = "backstop.toml";
@@ -57,6 +59,29 @@ pub fn parse(path: &Path, text: &str) -> Result<File, ConfigError> {
     ceilings(path, text, &file)?;
     file::check(&file).map_err(|(span, words)| ConfigError::at(path, text, span, &words))?;
     Ok(file)
+}
+
+/// Gates that nothing in a mission could ever open, each in its place in the file of the repository at `root` or in the
+/// operator's own.
+#[must_use]
+pub fn unfit_gates(root: &Path, faults: &[(GateId, CharterFault)]) -> ConfigError {
+    let repository = root.join(FILE_NAME);
+    let paths: Vec<PathBuf> = own_path().into_iter().chain([repository]).rev().collect();
+    let texts = paths.iter().map(|path| {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        (path.as_path(), text)
+    });
+    let texts: Vec<_> = texts.collect();
+    let shown = faults.iter().map(|(id, fault)| {
+        let mut places = texts
+            .iter()
+            .filter_map(|(path, text)| Some((*path, text, gates::place(text, id.as_str())?)));
+        match places.next() {
+            Some((path, text, span)) => ConfigError::at(path, text, span, &fault.to_string()),
+            None => ConfigError::unplaced(fault),
+        }
+    });
+    ConfigError::joined(shown)
 }
 
 /// The ceilings that a file asks for, over the defaults.

@@ -149,6 +149,20 @@ fn findings_that_are_sent_back_are_made_again() {
     world.backstop(&["gate", "approve"]).with(3);
     world.at_gate(GateKind::Ship, SHIP);
     assert!(!world.seen("implementer-1-1").contains("look deeper"));
+    let report = json(
+        &world
+            .backstop(&["report", &world.id(), "--json"])
+            .with(0)
+            .out,
+    );
+    let handoffs = report["handoffs"].as_array().unwrap().iter();
+    let findings = handoffs.filter(|one| one["kind"] == "findings" && one["to"] == "implementer");
+    let states: Vec<(&Value, &Value)> = findings.map(|one| (&one["state"], &one["text"])).collect();
+    let wanted = [
+        (json("\"superseded\""), json("\"findings of visit 1\"")),
+        (json("\"committed\""), json("\"findings of visit 2\"")),
+    ];
+    assert!(states.into_iter().eq(wanted.iter().map(|(a, b)| (a, b))));
 }
 
 #[test]
@@ -314,6 +328,23 @@ fn every_fault_of_the_gates_is_told_with_its_place() {
         "the id `a` is taken",
         "backstop.toml:14:1",
         "unknown field `colour`",
+    ]);
+    assert!(world.missions().is_empty());
+}
+
+#[test]
+fn every_gate_that_nothing_could_open_is_told_with_its_place() {
+    let gate = "[[gates]]\nid = \"early\"\nrole = \"implementer\"\non = \"role_complete\"\ngate = \"review\"\non_fail = \"block\"\n";
+    let world = World::new();
+    world.write("backstop.toml", &format!("preset = \"stopship\"\n{gate}"));
+    world.commit("nobody reviews");
+    let run = ["run", "x", "--exec-command", "true", "--check", "true"];
+    world.backstop(&run).with(2).telling(&[
+        "backstop.toml:1:10",
+        "gate `reviewer-diff` waits for role `reviewer`, which is off",
+        "gate `verifier-suite` waits for role `verifier`, which is off",
+        "backstop.toml:3:6",
+        "review gate `early` asks for a verdict that its role does not give",
     ]);
     assert!(world.missions().is_empty());
 }

@@ -422,3 +422,62 @@ fn checks_and_settings_that_are_protected_are_not_edited_past_a_person() {
         nothing_shipped(&world);
     }
 }
+
+#[test]
+fn whose_turn_it_is_and_what_was_made_of_the_work_is_shown() {
+    let reviewer = "test $BACKSTOP_VISIT = 1 && { printf 'FAIL: <b>one</b>\\n- fault of 1\\n'; exit; }\ntouch $E2E_SIDE/reviewing; while ! test -e $E2E_SIDE/go; do sleep 0.02; done; echo PASS";
+    let config = "checks = [\"true\"]\n[roles.reviewer]\nmodel = \"m-1\"\neffort = \"high\"\n";
+    let world = team(config, &[("implementer", COUNTS), ("reviewer", reviewer)]);
+    let run = world.start(&["run", "do the work", "--from", "code"]);
+    world.until_left("reviewing");
+    let id = world.id();
+    world.backstop(&["status", &id]).with(0).telling(&[
+        "turn      of the reviewer",
+        "review    reviewing, iterations 2/10, tools 0/2000",
+        "checks (verify, implementer) is passed",
+        "review (review, reviewer) is pending",
+        "route     reviewer: unreported/unreported reasoning high→unreported (routed by fleet member)",
+    ]);
+    let status = world.backstop(&["status", &id, "--json"]).with(0).out;
+    let status: serde_json::Value = serde_json::from_str(&status).unwrap();
+    assert_eq!(status["role"], "reviewer");
+    assert_eq!(status["review"]["moved"], 1);
+    world.leave("go", "");
+    run.end().with(3);
+
+    let text = world.backstop(&["report", &id]).with(0).out;
+    for part in [
+        "     asked for  agent exec, model m-1, effort high\n     unreported model, effort, cost, tokens, session",
+        "     verdict    FAIL: <b>one</b>\n     finding    fault of 1\n",
+        "\nReviewed\n  phase 1, pinned git-tree:",
+        "  review    verified, iterations 2/10",
+        "\nHanded on\n  phase 1 h1 repair from the reviewer to the implementer, committed by visit 2: - fault of 1\n",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let page = world.backstop(&["report", &id, "--html"]).with(0).out;
+    for part in [
+        "<br>Verdict: FAIL: &lt;b&gt;one&lt;/b&gt;",
+        "<li>fault of 1</li>",
+        "<h3>Reviewed</h3>",
+        "<h3>Handed on</h3>",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let json = world.backstop(&["report", &id, "--json"]).with(0).out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let judged = &json["attempts"][1];
+    assert_eq!(judged["verdict"], "FAIL: <b>one</b>");
+    assert_eq!(judged["findings"], serde_json::json!(["fault of 1"]));
+    assert_eq!(judged["ran"]["model"], "unreported");
+    assert_eq!(judged["model"], "m-1");
+    let told = world.backstop(&["explain", &id]).with(0).out;
+    for part in [
+        "because verdict_fail.reviewer",
+        "because review_failed_with_progress",
+        "the implementer is given: repair of the reviewer",
+        "because verdict_pass.reviewer",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}

@@ -37,11 +37,22 @@ impl ConfigError {
 
     /// Several faults at once, each in its place.
     pub(super) fn all(path: &Path, text: &str, faults: Vec<(Range<usize>, String)>) -> Self {
-        let shown = faults
-            .into_iter()
-            .map(|(span, words)| Self::at(path, text, span, &words).words);
+        let placed = faults.into_iter();
+        Self::joined(placed.map(|(span, words)| Self::at(path, text, span, &words)))
+    }
+
+    /// Several faults as one.
+    pub(super) fn joined(faults: impl Iterator<Item = Self>) -> Self {
+        let words: Vec<String> = faults.map(|fault| fault.words).collect();
         Self {
-            words: shown.collect::<Vec<_>>().join("\n"),
+            words: words.join("\n"),
+        }
+    }
+
+    /// A fault whose place is not known.
+    pub(super) fn unplaced(fault: &dyn fmt::Display) -> Self {
+        Self {
+            words: fault.to_string(),
         }
     }
 

@@ -95,6 +95,21 @@ fn preset(file: &DeTable<'_>) -> (Range<usize>, Vec<GateDraft>) {
     (value.span(), ready)
 }
 
+/// The place of a gate, or of the ready-made set that it is of; none where the file has neither.
+pub(super) fn place(text: &str, id: &str) -> Option<Range<usize>> {
+    let file = DeTable::parse(text).ok()?;
+    let file = file.get_ref();
+    let named = |gate: &Written<'_>| {
+        let own = gate.table.get("id").and_then(|id| id.get_ref().as_str());
+        own.is_some_and(|own| own.eq_ignore_ascii_case(id))
+    };
+    let written = written(file);
+    let own = written.iter().find(|gate| named(gate));
+    let (preset, ready) = preset(file);
+    own.map(|gate| gate.place("id"))
+        .or_else(|| ready.iter().any(|gate| gate.id == id).then_some(preset))
+}
+
 /// The key whose value is at fault.
 fn key(fault: &SpecFault) -> &'static str {
     match &fault.fault {
