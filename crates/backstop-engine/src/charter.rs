@@ -298,7 +298,7 @@ fn gate_fault(draft: &CharterDraft) -> Option<CharterFault> {
 impl CharterDraft {
     /// Every configured gate that nothing could ever open, and why.
     pub fn gate_faults(&self) -> impl Iterator<Item = (GateId, CharterFault)> {
-        let specs = self.gates.iter().flat_map(|specs| specs.gates());
+        let specs = self.gates.iter().flat_map(Specs::gates);
         specs.filter_map(|spec| Some((spec.id().clone(), unfit(self, spec)?)))
     }
 }

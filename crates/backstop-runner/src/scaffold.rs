@@ -250,6 +250,8 @@ fn ceilings() -> String {
 
 #[cfg(test)]
 mod tests {
+    use backstop_engine::Role;
+
     use super::*;
     use crate::config::{self, File};
 
@@ -366,7 +368,6 @@ mod tests {
             ("[[check]]", "[[check]]\nname = \"a\"\ncommand = \"a\"\n"),
             ("[agents.exec]", "[agents.exec]\n"),
             ("[roles.scout]", "[roles.scout]\n"),
-            ("[roles]", "[roles]\n"),
             ("[auto]", "[auto]\n"),
             ("[gate]", "[gate]\n"),
             ("[ship]", "[ship]\n"),
@@ -390,6 +391,9 @@ mod tests {
                     "{table} {key}"
                 );
             }
+        }
+        for role in Role::ALL {
+            assert!(text.contains(&format!("[roles.{role}]")), "{role}");
         }
     }
 

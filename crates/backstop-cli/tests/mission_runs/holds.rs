@@ -348,3 +348,32 @@ fn every_gate_that_nothing_could_open_is_told_with_its_place() {
     ]);
     assert!(world.missions().is_empty());
 }
+
+#[test]
+fn an_artifact_that_is_too_long_for_a_prompt_is_cut_with_a_mark_and_the_place_of_the_whole() {
+    let scout = "echo 'the beginning'; head -c 30000 /dev/zero | tr '\\0' x; echo; echo 'the end'";
+    let reviewer = "base=$(grep -o 'git diff [0-9a-f]* HEAD' \"$E2E_SIDE/reviewer-1-1\"); $base --stat >\"$E2E_SIDE/diff\"; echo PASS";
+    let config = "checks = [\"true\"]\n[roles.reviewer]\n";
+    let scripts = [("scout", scout), TEAM[1], TEAM[2], ("reviewer", reviewer)];
+    let world = team(config, &scripts);
+    world.backstop(&["run", "do the work"]).with(3);
+    for prompt in ["planner-1-1", "implementer-1-1", "reviewer-1-1"] {
+        let seen = world.seen(prompt);
+        assert!(
+            seen.contains("findings\n> the beginning\n> xxx"),
+            "{prompt}: {}",
+            seen.chars().take(1200).collect::<String>()
+        );
+        assert!(!seen.contains("the end"), "{prompt}");
+        let (_, place) = seen.split_once("\n[cut here; the whole is in `").unwrap();
+        let place = place.split('`').next().unwrap();
+        let whole = std::fs::read_to_string(place).unwrap();
+        assert!(whole.ends_with("the end"), "{prompt}");
+    }
+    // The reviewer sees all that changed.
+    assert!(
+        world.seen("diff").contains("answer | 1 +"),
+        "{}",
+        world.seen("diff")
+    );
+}
