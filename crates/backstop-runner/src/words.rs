@@ -16,10 +16,10 @@ pub fn rule_name(rule: Rule) -> String {
     let plain = |name: &str| name.to_owned();
     match rule {
         Rule::Entered(stage) => format!("entered.{stage}"),
-        Rule::TurnOf(role) => format!("turn_of.{role}"),
-        Rule::SentBack(role) => format!("sent_back.{role}"),
-        Rule::VerdictPass(role) => format!("verdict_pass.{role}"),
-        Rule::VerdictFail(role) => format!("verdict_fail.{role}"),
+        Rule::TurnOf(who) => format!("turn_of.{who}"),
+        Rule::SentBack(who) => format!("sent_back.{who}"),
+        Rule::VerdictPass(who) => format!("verdict_pass.{who}"),
+        Rule::VerdictFail(who) => format!("verdict_fail.{who}"),
         Rule::ReviewStopped(stop) => format!("review_stopped.{}", stop_name(stop)),
         Rule::PassedThrough(stage) => format!("passed_through.{stage}"),
         Rule::Outcome(rule) => format!("outcome.{rule}"),
@@ -171,10 +171,10 @@ pub fn rule(rule: Rule) -> String {
         Rule::Opened => plain("the mission was opened"),
         Rule::PreflightHeld => plain("every preflight point holds"),
         Rule::Entered(stage) => format!("{stage} is entered"),
-        Rule::TurnOf(role) => format!("it is the turn of the {role}"),
-        Rule::SentBack(role) => format!("a gate sends the {role} back"),
-        Rule::VerdictPass(role) => format!("the {role} passed the work"),
-        Rule::VerdictFail(role) => format!("the {role} did not pass the work"),
+        Rule::TurnOf(who) => format!("it is the turn of the {who}"),
+        Rule::SentBack(who) => format!("a gate sends the {who} back"),
+        Rule::VerdictPass(who) => format!("the {who} passed the work"),
+        Rule::VerdictFail(who) => format!("the {who} did not pass the work"),
         Rule::ReviewStopped(stop_) => format!("the review loop stopped: {}", stop(stop_)),
         Rule::ReviewFailedWithoutProgress => {
             plain("the work was not passed, and there is no new work since the last failure")

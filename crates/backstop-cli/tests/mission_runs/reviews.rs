@@ -1,5 +1,7 @@
 //! A second agent judges the work: repairs until it passes, every other end of the review loop, and what reaches whom.
 
+use std::fmt::Write as _;
+
 use backstop_engine::mode::Account;
 use backstop_engine::review::Loop;
 use backstop_engine::{AttemptEnded, Ended, Fact, GateKind, Position, Ruling};
@@ -15,7 +17,7 @@ pub(crate) fn team(config: &str, scripts: &[(&str, &str)]) -> World {
     let mut agent = KEEP.to_owned();
     agent.push_str("case $BACKSTOP_ROLE in\n");
     for (role, script) in scripts {
-        agent.push_str(&format!("{role})\n{script}\n;;\n"));
+        let _ = write!(agent, "{role})\n{script}\n;;\n");
     }
     agent.push_str("esac\n");
     let agent = world.leave("agent.sh", &agent);
@@ -38,9 +40,11 @@ fn code(world: &World, exit: i32) -> crate::support::Said {
 /// Every attempt that has ended, in order.
 pub(crate) fn ended(world: &World) -> Vec<AttemptEnded> {
     let steps = world.history().steps.into_iter();
-    let ended = steps.filter_map(|step| match step.fact {
-        Fact::AttemptEnded(ended) => Some(*ended),
-        _ => None,
+    let ended = steps.filter_map(|step| {
+        let Fact::AttemptEnded(ended) = step.fact else {
+            return None;
+        };
+        Some(*ended)
     });
     ended.collect()
 }

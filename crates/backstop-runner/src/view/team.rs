@@ -54,23 +54,20 @@ pub fn holders(mission: &Mission, gate: &Gate) -> Vec<GateLine> {
 /// Every gate between the roles of the lane.
 #[must_use]
 pub fn board(lane: &Lane) -> Vec<GateLine> {
-    let line = |line: StatusLine| GateLine {
-        opens: line
+    let shown = |gate: StatusLine| GateLine {
+        opens: gate
             .asked
             .is_some()
-            .then(|| opens(line.kind, &line.role, line.state)),
-        reason: line.reason,
-        asked: line.asked.map(|asked| asked.to_string()),
-        gate: line.gate,
-        kind: line.kind,
-        role: line.role,
-        state: line.state,
+            .then(|| opens(gate.kind, &gate.role, gate.state)),
+        reason: gate.reason,
+        asked: gate.asked.map(|asked| asked.to_string()),
+        gate: gate.gate,
+        kind: gate.kind,
+        role: gate.role,
+        state: gate.state,
     };
-    lane.board
-        .status(&lane.judged())
-        .into_iter()
-        .map(line)
-        .collect()
+    let gates = lane.board.status(&lane.judged());
+    gates.into_iter().map(shown).collect()
 }
 
 /// What would open a gate that holds.
@@ -126,7 +123,10 @@ pub fn review(lane: &Lane) -> Option<ReviewView> {
     let moved = |entry: &&Entry| matches!(entry, Entry::Repaired { from, to, .. } if from != to);
     let answered = entries.clone().rev().find_map(|entry| match entry {
         Entry::Answered { by, .. } => Some(by.clone()),
-        _ => None,
+        Entry::Reviewed(_)
+        | Entry::Incomplete { .. }
+        | Entry::Red { .. }
+        | Entry::Repaired { .. } => None,
     });
     Some(ReviewView {
         phase: lane.phase,
