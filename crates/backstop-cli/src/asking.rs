@@ -10,7 +10,7 @@ use backstop_engine::{Answer, Fact, Gate, Mission, Position, Verb};
 use backstop_runner::dispatcher::{Observe, Request};
 use backstop_runner::git::Host;
 use backstop_runner::history::Step;
-use backstop_runner::words;
+use backstop_runner::offers;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::keyboard::{self, Keyboard};
@@ -35,6 +35,8 @@ struct Desk(Mutex<Option<Asked>>);
 /// A question that is put, and how far it is answered.
 struct Asked {
     gate: Gate,
+    /// What each answer does, in the order in which the gate offers them.
+    does: Vec<String>,
     by: Signature,
     door: mpsc::Sender<Request>,
     /// What was chosen, while its note is asked for.
@@ -86,11 +88,14 @@ impl Observe for Asking {
         match mission.position() {
             Position::AtGate(_, gate) if self.desk.open().as_ref() == Some(&gate.id) => {}
             Position::AtGate(_, gate) => {
+                let does = |verb: &Verb| offers::offer(mission, gate, *verb);
+                let does = gate.offers.iter().map(does).collect();
                 let (gate, door, verb) = (gate.clone(), door.clone(), None);
                 self.ask(
                     mission,
                     Asked {
                         gate,
+                        does,
                         by,
                         door,
                         verb,
@@ -158,8 +163,8 @@ impl Desk {
 
 impl Asked {
     fn offer(&self) {
-        for (n, verb) in self.gate.offers.iter().enumerate() {
-            let does = words::offer(&self.gate, *verb);
+        let offers = self.gate.offers.iter().zip(&self.does);
+        for (n, (verb, does)) in offers.enumerate() {
             let n = n.saturating_add(1);
             screen::say(Stream::Out, &format!("  {n}  {verb}: {does}\n"));
         }

@@ -1,5 +1,7 @@
 //! `gate`: what waits for a person, and a person's answers.
 
+use std::fmt::Write as _;
+
 use backstop_engine::mode::Account;
 use backstop_engine::vocab::{Digest, GateId, Note, Signature};
 use backstop_engine::{Answer, Fact, Gate, Mission, Verb};
@@ -36,9 +38,9 @@ pub enum GateCommand {
     },
     /// Lets it pass
     Approve(AnswerArgs),
-    /// Sends the work back to Code, with a note
+    /// Sends the work back to Code, with a note; fails a gate between roles
     Reject(AnswerArgs),
-    /// Tries the same again
+    /// Tries the same again; has the role of a gate between roles work again
     Retry(AnswerArgs),
     /// Refills exhausted accounts and goes on
     Grant(AnswerArgs),
@@ -119,13 +121,17 @@ fn list(place: &Place, json: bool) -> Result<Status, Fault> {
     }
     let line = |gate: &GateView| {
         let why: Vec<&str> = gate.reasons.iter().map(|one| one.words.as_str()).collect();
-        format!(
+        let mut text = format!(
             "{}  {}  {}  {}\n",
             gate.mission,
             gate.id,
             gate.kind,
             why.join("; ")
-        )
+        );
+        for holder in &gate.holders {
+            let _ = writeln!(text, "  {}", question::line(holder));
+        }
+        text
     };
     out::say(&gates.iter().map(line).collect::<String>())
 }

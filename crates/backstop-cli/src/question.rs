@@ -3,19 +3,24 @@
 use std::fmt::Write as _;
 
 use backstop_engine::mode::Account;
+use backstop_engine::vocab::Digest;
 use backstop_engine::{
     CheckResult, CheckVerdict, Ended, Fact, Gate, GateKind, MergeOutcome, Mission, ParkedAt, Point,
-    PointVerdict, Position, Rule, ShipOutcome,
+    PointVerdict, Position, Role, Rule, ShipOutcome,
 };
 use backstop_runner::blobs::Blobs;
 use backstop_runner::drive::Drive;
 use backstop_runner::git::Host;
-use backstop_runner::{clock, prompt, words};
+use backstop_runner::view::{self, GateLine, ReviewView};
+use backstop_runner::{clock, offers, prompt, words};
 
 use crate::fault::Status;
 
 /// How many lines of an output are shown at a gate.
 const SHOWN: usize = 6;
+
+/// How many lines are shown of what an agent left for a person to read.
+const READ: usize = 12;
 
 /// Behind the name of a line: no further line of foreign words begins where a line of the gate does.
 const INDENT: &str = "            ";
@@ -66,18 +71,8 @@ pub fn show(mission: &Mission, gate: &Gate, host: Option<&Host>) -> String {
         let _ = writeln!(text, "  | {line}");
     }
     checks(&mut text, mission, host);
-    if let Some(digest) = gate.digest {
-        let _ = writeln!(text, "  covers    {digest}");
-        let _ = writeln!(text, "  commit    {}", mission.lane().head.commit);
-        if let Some(stat) = host.and_then(|host| {
-            host.diff_stat(mission.base(), &mission.lane().head.commit)
-                .ok()
-        }) {
-            for line in stat.lines() {
-                let _ = writeln!(text, "  | {}", line.trim());
-            }
-        }
-    }
+    team(&mut text, mission, gate, host);
+    covers(&mut text, mission, gate, host);
     let _ = writeln!(text, "  spent     {}", spent(mission));
     if matches!(mission.position(), Position::AtGate(..)) {
         let _ = writeln!(
@@ -93,10 +88,105 @@ pub fn show(mission: &Mission, gate: &Gate, host: Option<&Host>) -> String {
     );
     let _ = writeln!(text, "Answer it:");
     for verb in &gate.offers {
-        let command = words::command(fields.mission.as_str(), gate, *verb);
-        let _ = writeln!(text, "  {command}\n      {}", words::offer(gate, *verb));
+        let command = offers::command(mission, gate, *verb);
+        let does = offers::offer(mission, gate, *verb);
+        let _ = writeln!(text, "  {command}\n      {does}");
     }
     text
+}
+
+/// What an approval would cover.
+fn covers(text: &mut String, mission: &Mission, gate: &Gate, host: Option<&Host>) {
+    let Some(digest) = gate.digest else {
+        return;
+    };
+    let _ = writeln!(text, "  covers    {digest}");
+    let head = &mission.lane().head;
+    if digest != head.tree {
+        return artifact(text, host, &digest);
+    }
+    let _ = writeln!(text, "  commit    {}", head.commit);
+    let stat = host.and_then(|host| host.diff_stat(mission.base(), &head.commit).ok());
+    for line in stat.iter().flat_map(|stat| stat.lines()) {
+        let _ = writeln!(text, "  | {}", line.trim());
+    }
+}
+
+/// The beginning of what an agent left to read, and where the whole is.
+fn artifact(text: &mut String, host: Option<&Host>, digest: &Digest) {
+    let Some(blobs) = host.map(|host| Blobs::at(host.dir().join("blobs"))) else {
+        return;
+    };
+    let bytes = blobs.read(digest).unwrap_or_default();
+    let whole = String::from_utf8_lossy(&bytes);
+    for line in whole.lines().take(READ) {
+        let line: String = line.chars().take(400).collect();
+        let _ = writeln!(text, "  | {line}");
+    }
+    if let Ok(path) = blobs.path(digest) {
+        let _ = writeln!(text, "  whole     {}", path.display());
+    }
+}
+
+/// A gate between roles, in a line.
+pub fn line(line: &GateLine) -> String {
+    let GateLine {
+        gate,
+        kind,
+        role,
+        state,
+        reason,
+        ..
+    } = line;
+    let reason = words::hanging(reason, INDENT);
+    let opens = line.opens.as_ref();
+    let opens = opens.map(|opens| format!("; opens with {opens}"));
+    format!(
+        "{gate} ({kind}, {role}) is {state}: {reason}{}",
+        opens.unwrap_or_default()
+    )
+}
+
+/// What the roles made of each other's work, where the gate is about it.
+fn team(text: &mut String, mission: &Mission, gate: &Gate, host: Option<&Host>) {
+    for holder in view::holders(mission, gate) {
+        let _ = writeln!(text, "  holds     {}", line(&holder));
+    }
+    if matches!(gate.kind, GateKind::Ship | GateKind::ShipFailed)
+        && let Some(notes) = mission.lane().artifacts.get(&Role::ReleaseLead)
+    {
+        let _ = writeln!(text, "  notes     of the release lead");
+        artifact(text, host, notes);
+    }
+    let judged = matches!(
+        gate.kind,
+        GateKind::Review | GateKind::Held | GateKind::Validate | GateKind::Ship
+    );
+    if let Some(review) = view::review(mission.lane()).filter(|_| judged) {
+        loop_lines(text, &review);
+    }
+}
+
+/// Who took part in a review loop.
+pub fn route_lines(text: &mut String, review: &ReviewView) {
+    for route in &review.routes {
+        let _ = writeln!(text, "  route     {}", words::hanging(route, INDENT));
+    }
+}
+
+/// How the review loop stands.
+pub fn loop_lines(text: &mut String, review: &ReviewView) {
+    let _ = writeln!(text, "  review    {}, {}", review.state, review.budget);
+    if let Some(stopped) = &review.stopped {
+        let _ = writeln!(text, "  stopped   {}", words::hanging(stopped, INDENT));
+    }
+    for finding in review.findings.iter().take(SHOWN) {
+        let _ = writeln!(text, "  finding   {}", words::hanging(finding, INDENT));
+    }
+    let more = review.findings.len().saturating_sub(SHOWN);
+    if more > 0 {
+        let _ = writeln!(text, "            and {more} more");
+    }
 }
 
 /// The words of the host or of the agent behind a gate, as the journal has them; a journal that cannot be read tells none.

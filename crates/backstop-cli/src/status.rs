@@ -10,6 +10,7 @@ use backstop_runner::view::{self, Damaged, Missions, Spent};
 use crate::fault::{Fault, Status};
 use crate::out;
 use crate::place::{self, Place};
+use crate::question;
 
 /// What `status` takes.
 #[derive(Debug, clap::Args)]
@@ -40,6 +41,16 @@ fn one(place: &Place, wanted: &str, json: bool) -> Result<Status, Fault> {
     let _ = writeln!(text, "  mode      {}", seen.mode);
     let _ = writeln!(text, "  opened    {}", clock::utc(seen.opened_at));
     let _ = writeln!(text, "  folder    {}", dir.path().display());
+    if let Some(review) = &seen.review {
+        question::loop_lines(&mut text, review);
+        question::route_lines(&mut text, review);
+    }
+    if !seen.board.is_empty() {
+        let _ = writeln!(text, "\nGates between roles");
+    }
+    for line in &seen.board {
+        let _ = writeln!(text, "  {}", question::line(line));
+    }
     let _ = writeln!(text, "\nSpent");
     text.push_str(&accounts(&seen.spend));
     let _ = writeln!(
@@ -103,6 +114,9 @@ fn brief(seen: &view::Status, now: Timestamp) -> String {
         "  stage     {}, visit {}; phase {} of {}",
         seen.stage, seen.visit, seen.phase, seen.phases
     );
+    if let Some(role) = seen.role {
+        let _ = writeln!(text, "  turn      of the {role}");
+    }
     let _ = writeln!(
         text,
         "  since     {} ({} ago)",

@@ -292,8 +292,15 @@ fn fault(draft: &CharterDraft) -> Option<CharterFault> {
 }
 
 fn gate_fault(draft: &CharterDraft) -> Option<CharterFault> {
-    let specs = draft.gates.as_ref()?;
-    specs.gates().iter().find_map(|spec| unfit(draft, spec))
+    draft.gate_faults().next().map(|(_, fault)| fault)
+}
+
+impl CharterDraft {
+    /// Every configured gate that nothing could ever open, and why.
+    pub fn gate_faults(&self) -> impl Iterator<Item = (GateId, CharterFault)> {
+        let specs = self.gates.iter().flat_map(Specs::gates);
+        specs.filter_map(|spec| Some((spec.id().clone(), unfit(self, spec)?)))
+    }
 }
 
 /// Why nothing could ever open this gate.

@@ -88,6 +88,9 @@ pub(crate) fn ran(turn: &mut Turn, ran: &ChecksRan) -> Result<(), Refusal> {
         (true, false) => {
             turn.because(Rule::ChecksGreen);
             let _ = judge(turn, run.purpose, &ran.results);
+            if run.purpose == CheckFor::Visit {
+                held::judge_starts(turn, &wanted(turn), &ran.results);
+            }
             green(turn, run.purpose);
         }
         (false, _) => {

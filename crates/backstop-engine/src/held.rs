@@ -159,11 +159,7 @@ pub(crate) fn judge_checks(
     (role, on): (Role, Trigger),
     (checks, results): (&[Check], &[CheckResult]),
 ) -> Fallout {
-    let evidence: Vec<HostEvidence> = checks
-        .iter()
-        .zip(results)
-        .filter_map(|(check, result)| seen(check, result))
-        .collect();
+    let evidence = evidence(checks, results);
     let now = match on {
         Trigger::RoleStart => at_entry(&turn.m.lane),
         Trigger::RoleComplete => turn.m.lane.judged(),
@@ -171,6 +167,26 @@ pub(crate) fn judge_checks(
     judge(turn, (GateKind::Verify, role, on), |board, target| {
         board.verify(target, &evidence, &now).ok()
     })
+}
+
+/// Checks that are green on the work stand for those at the start of every role that has worked since: landing asks about
+/// the work, and they are the same checks.
+pub(crate) fn judge_starts(turn: &mut Turn, checks: &[Check], results: &[CheckResult]) {
+    let evidence = evidence(checks, results);
+    let now = turn.m.lane.judged();
+    let worked: Vec<Role> = turn.m.lane.completed.keys().copied().collect();
+    for role in worked {
+        let which = (GateKind::Verify, role, Trigger::RoleStart);
+        let _ = judge(turn, which, |board, target| {
+            board.verify(target, &evidence, &now).ok()
+        });
+    }
+}
+
+fn evidence(checks: &[Check], results: &[CheckResult]) -> Vec<HostEvidence> {
+    let ran = checks.iter().zip(results);
+    ran.filter_map(|(check, result)| seen(check, result))
+        .collect()
 }
 
 /// A verdict judges the review gates of the role that gave it.

@@ -13,7 +13,9 @@ use crate::fact::{
 use crate::flow::{self, Question, ask, begin_visit, brief, forget, proceed};
 use crate::mission::{Ended, Next, Position};
 use crate::turn::Turn;
-use crate::{Brief, Effect, Landed, Landing, Merge, Reason, Refusal, Role, Rule, Shipment, held};
+use crate::{
+    Brief, Effect, Landed, Landing, Merge, Reason, Refusal, Role, Rule, Shipment, handing, held,
+};
 
 /// Puts the lane on the mission branch. A tree that nobody cleared does not get here: it is judged again.
 pub(crate) fn land(turn: &mut Turn) {
@@ -116,6 +118,7 @@ pub(crate) fn noted(turn: &mut Turn, ended: &AttemptEnded, kind: StatusKind) {
     match (kind, &ended.artifact) {
         (StatusKind::Success, ArtifactSeen::Kept { digest, .. }) => {
             turn.m.lane.artifacts.insert(Role::ReleaseLead, *digest);
+            handing::commit(turn, Role::ReleaseLead);
             turn.m.lane.turn(None);
             proceed(turn, Next::ShipGate);
         }
@@ -126,6 +129,7 @@ pub(crate) fn noted(turn: &mut Turn, ended: &AttemptEnded, kind: StatusKind) {
 /// The ship gate opens without release notes.
 pub(crate) fn without_notes(turn: &mut Turn) {
     turn.because(Rule::NoReleaseNotes);
+    handing::release(turn, Role::ReleaseLead);
     turn.m.lane.turn(None);
     proceed(turn, Next::ShipGate);
 }

@@ -5,6 +5,7 @@
 
 mod error;
 mod file;
+mod gates;
 mod units;
 
 pub use error::ConfigError;
@@ -17,7 +18,9 @@ pub use units::{Duration, Usd, micro_usd};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use backstop_engine::CharterFault;
 use backstop_engine::mode::{Account, Ceilings};
+use backstop_engine::vocab::GateId;
 
 /// The name of the file at the root of a repository.
 pub const FILE_NAME: &str = "backstop.toml";
@@ -46,12 +49,39 @@ pub fn own_path() -> Option<PathBuf> {
 /// Reads `text`, which came from `path`.
 ///
 /// # Errors
-/// The first thing in it that Backstop does not know, with its place.
+/// Everything that is wrong with its gates, else the first thing in it that Backstop does not know, with its place.
 pub fn parse(path: &Path, text: &str) -> Result<File, ConfigError> {
+    let faults = gates::faults(text);
+    if !faults.is_empty() {
+        return Err(ConfigError::all(path, text, faults));
+    }
     let file: File = toml::from_str(text).map_err(|error| ConfigError::toml(path, text, &error))?;
     ceilings(path, text, &file)?;
     file::check(&file).map_err(|(span, words)| ConfigError::at(path, text, span, &words))?;
     Ok(file)
+}
+
+/// Gates that nothing in a mission could ever open, each in its place in the file of the repository at `root` or in the
+/// operator's own.
+#[must_use]
+pub fn unfit_gates(root: &Path, faults: &[(GateId, CharterFault)]) -> ConfigError {
+    let repository = root.join(FILE_NAME);
+    let paths: Vec<PathBuf> = own_path().into_iter().chain([repository]).rev().collect();
+    let texts = paths.iter().map(|path| {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        (path.as_path(), text)
+    });
+    let texts: Vec<_> = texts.collect();
+    let shown = faults.iter().map(|(id, fault)| {
+        let mut places = texts
+            .iter()
+            .filter_map(|(path, text)| Some((*path, text, gates::place(text, id.as_str())?)));
+        match places.next() {
+            Some((path, text, span)) => ConfigError::at(path, text, span, &fault.to_string()),
+            None => ConfigError::unplaced(fault),
+        }
+    });
+    ConfigError::joined(shown)
 }
 
 /// The ceilings that a file asks for, over the defaults.
@@ -124,6 +154,66 @@ mod tests {
                 "{line}: {words}"
             );
         }
+    }
+
+    #[test]
+    fn every_fault_of_the_gates_is_told_at_once_in_its_place() {
+        let words = refused(
+            r#"preset = "stopship"
+[[gates]]
+id = " "
+role = "scout"
+on = "role_complete"
+gate = "verify"
+on_fail = "block"
+max_retries = 3
+bocks_role = "planner"
+colour = "red"
+[[gates]]
+id = "scout-findings"
+role = "tester"
+on = "role_complete"
+gate = "approve"
+on_fail = "retry"
+max_retries = 11
+artifact_kind = "outlines"
+require_explicit_verdict = false
+[[gates]]
+id = "late"
+role = "verifier"
+on = "role_complete"
+gate = "verify"
+on_fail = "never"
+[[gates]]
+id = "round"
+role = "verifier"
+blocks_role = "reviewer"
+on = "role_complete"
+gate = "verify"
+on_fail = "block"
+"#,
+        );
+        for part in [
+            "backstop.toml:1:10",
+            "backstop.toml:3:6",
+            "backstop.toml:8:15",
+            "backstop.toml:9:1",
+            "did you mean `blocks_role`?",
+            "backstop.toml:10:1",
+            "backstop.toml:12:6",
+            "backstop.toml:13:8",
+            "`role` names the unknown role `tester`",
+            "backstop.toml:17:15",
+            "backstop.toml:18:17",
+            "backstop.toml:19:28",
+            "backstop.toml:25:11",
+            "unknown variant `never`",
+            "backstop.toml:29:15",
+            "reviewer → verifier → reviewer",
+        ] {
+            assert!(words.contains(part), "{part}: {words}");
+        }
+        assert_eq!(words.matches("--> ").count(), 12, "{words}");
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub mod executor;
 pub mod git;
 pub mod history;
 pub mod journal;
+pub mod offers;
 pub mod opening;
 pub mod plans;
 pub mod play;

@@ -294,6 +294,10 @@ fn frozen(
         settings,
         edge: edge(&file, wish, repository.root()).freeze()?,
     };
+    let unfit: Vec<_> = draft.gate_faults().collect();
+    if !unfit.is_empty() {
+        return Err(config::unfit_gates(repository.root(), &unfit).into());
+    }
     Ok(Charter::try_from(draft)?)
 }
 

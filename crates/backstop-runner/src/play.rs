@@ -1,6 +1,6 @@
 //! The script of the built-in `scripted` agent, and the process that plays it.
 //!
-//! A script is a TOML file of steps; a launch plays the first step that fits its stage, visit and attempt. It edits
+//! A script is a TOML file of steps; a launch plays the first step that fits its stage, role, visit and attempt. It edits
 //! the workspace, waits, speaks and fails as told, so that a mission runs without a model or a network.
 
 use std::io::{self, Read as _, Write as _};
@@ -9,6 +9,7 @@ use std::process::Command;
 use std::time::{Duration as StdDuration, SystemTime, UNIX_EPOCH};
 
 use backstop_agents::Spoken;
+use backstop_engine::Role;
 use backstop_engine::outcome::{FailCause, Interruption, UnavailableCause};
 use backstop_engine::vocab::Stage;
 use serde::Deserialize;
@@ -31,6 +32,8 @@ pub struct Script {
 pub struct Step {
     /// Only at this stage.
     pub stage: Option<Stage>,
+    /// Only in this role.
+    pub role: Option<Role>,
     /// Only in the lane of this phase.
     pub phase: Option<u32>,
     /// Only at this visit.
@@ -102,6 +105,8 @@ pub enum Act {
 pub struct Place {
     /// The stage.
     pub stage: Stage,
+    /// The role.
+    pub role: Role,
     /// The phase's number.
     pub phase: u32,
     /// The visit's number.
@@ -118,10 +123,14 @@ impl Place {
     pub fn from_env() -> Result<Self, PlayError> {
         let read = |name: &str| std::env::var(name).map_err(|_| PlayError::NoLane);
         let number = |name: &str| read(name)?.parse::<u32>().map_err(|_| PlayError::NoLane);
+        let role = read("BACKSTOP_ROLE")?.parse().ok();
         Ok(Self {
             stage: read("BACKSTOP_STAGE")?
                 .parse()
                 .map_err(|_| PlayError::NoLane)?,
+            role: role
+                .and_then(|name| Role::named(&name))
+                .ok_or(PlayError::NoLane)?,
             phase: number("BACKSTOP_PHASE")?,
             visit: number("BACKSTOP_VISIT")?,
             attempt: number("BACKSTOP_ATTEMPT")?,
@@ -171,6 +180,7 @@ impl Script {
         let fits = |wanted: Option<u32>, number: u32| wanted.is_none_or(|wanted| wanted == number);
         self.step.iter().find(|step| {
             step.stage.is_none_or(|stage| stage == place.stage)
+                && step.role.is_none_or(|role| role == place.role)
                 && fits(step.phase, place.phase)
                 && fits(step.visit, place.visit)
                 && fits(step.attempt, place.attempt)
@@ -307,6 +317,10 @@ visit = 2
 do = [{ say = "second" }]
 
 [[step]]
+role = "verifier"
+do = [{ say = "PASS" }]
+
+[[step]]
 stage = "code"
 do = [{ write = { path = "a/b.txt", text = "x" } }, "hang", { rate_limit = { after = "2s" } }]
 "#;
@@ -314,15 +328,19 @@ do = [{ write = { path = "a/b.txt", text = "x" } }, "hang", { rate_limit = { aft
     #[test]
     fn the_first_step_that_fits_is_played() {
         let script: Script = toml::from_str(TEXT).unwrap();
-        let place = |stage, visit| Place {
-            stage,
+        let place = |role: Role, visit| Place {
+            stage: role.stage(),
+            role,
             phase: 1,
             visit,
             attempt: 1,
         };
-        assert_eq!(script.step(place(Stage::Code, 2)), script.step.first());
-        assert_eq!(script.step(place(Stage::Code, 1)), script.step.get(1));
-        assert_eq!(script.step(place(Stage::Define, 1)), None);
+        let played = |role, visit| script.step(place(role, visit));
+        assert_eq!(played(Role::Implementer, 2), script.step.first());
+        assert_eq!(played(Role::Implementer, 1), script.step.get(2));
+        assert_eq!(played(Role::Verifier, 1), script.step.get(1));
+        assert_eq!(played(Role::Reviewer, 1), None);
+        assert_eq!(played(Role::Scout, 1), None);
     }
 
     #[test]

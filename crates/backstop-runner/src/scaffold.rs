@@ -250,6 +250,8 @@ fn ceilings() -> String {
 
 #[cfg(test)]
 mod tests {
+    use backstop_engine::Role;
+
     use super::*;
     use crate::config::{self, File};
 
@@ -390,7 +392,7 @@ mod tests {
                 );
             }
         }
-        for role in ["scout", "planner", "implementer"] {
+        for role in Role::ALL {
             assert!(text.contains(&format!("[roles.{role}]")), "{role}");
         }
     }

@@ -2,7 +2,7 @@
 
 use backstop_engine::vocab::{Attempt, Span};
 use backstop_engine::{
-    AttemptEnded, Effect, Fact, Mission, Point, PointVerdict, Role, ShipOutcome,
+    AttemptEnded, Effect, Fact, Mission, Order, Point, PointVerdict, Role, ShipOutcome,
 };
 
 use crate::history::Step;
@@ -98,12 +98,12 @@ fn started(mission: &Mission) -> String {
 
 fn ended_line(ended: &AttemptEnded, mission: &Mission) -> String {
     let status = mission.lane().last.as_ref().unwrap_or(&ended.status);
-    let spent = ended.usage.active_ms;
-    format!(
-        "attempt ended: {} ({})",
-        words::status(status),
-        Span::from_millis(spent)
-    )
+    let spent = Span::from_millis(ended.usage.active_ms);
+    let line = format!("attempt ended: {} ({spent})", words::status(status));
+    match &ended.ruling {
+        Some(ruling) => format!("{line}; {}", words::ruling(ruling)),
+        None => line,
+    }
 }
 
 fn ship(outcome: &ShipOutcome) -> String {
@@ -114,6 +114,23 @@ fn ship(outcome: &ShipOutcome) -> String {
     }
 }
 
+/// What a launch is given by others.
+fn handed(order: &Order) -> Option<String> {
+    let kinds: Vec<String> = order
+        .handoffs
+        .iter()
+        .map(|handoff| format!("{} of the {}", handoff.kind(), handoff.from()))
+        .collect();
+    let stage = order.stage.to_string();
+    (!kinds.is_empty()).then(|| {
+        format!(
+            "{stage:<10} the {} is given: {}",
+            order.role,
+            kinds.join(", ")
+        )
+    })
+}
+
 fn started_effects(step: &Step) -> impl Iterator<Item = String> + '_ {
     step.effects.iter().filter_map(|(_, effect)| match effect {
         Effect::Wait(wait) => Some(format!("waiting until {}", clock::utc(wait.until))),
@@ -121,8 +138,8 @@ fn started_effects(step: &Step) -> impl Iterator<Item = String> + '_ {
         Effect::RunChecks(_) => {
             Some("validate   the host's checks run on a checkout of their own".into())
         }
+        Effect::Launch(launch) => handed(launch.order()),
         Effect::Preflight
-        | Effect::Launch(_)
         | Effect::Land(_)
         | Effect::Ship(_)
         | Effect::MergeBase(_)

@@ -3,17 +3,20 @@
 //! Moments are milliseconds since 1970 UTC, spans milliseconds, money millionths of a US dollar. Deliberately absent: layout, and
 //! any way back: nothing is read from these.
 
+mod attempts;
 mod gate;
 mod report;
 mod spent;
 mod status;
 mod step;
+mod team;
 
+pub use attempts::{AttemptView, Ran};
 pub use gate::{GateView, Offer, gate, reasons};
 pub use report::{
-    Answered, AttemptView, CheckRunView, CheckView, LandedView, NotDone, PhaseLeft, Proven, Report,
-    report,
+    Answered, CheckRunView, CheckView, LandedView, NotDone, PhaseLeft, Proven, Report, report,
 };
 pub use spent::{Spent, spent};
 pub use status::{Damaged, Missions, Needs, State, Status, status};
 pub use step::{Because, StepView, because, step};
+pub use team::{GateLine, HandoffState, HandoffView, ReviewView, board, handoffs, holders, review};

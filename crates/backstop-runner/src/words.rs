@@ -1,12 +1,12 @@
 //! What the engine says in enums, said to a person. No decision is taken here, and none is read back from these words.
 
+use backstop_engine::gates::Verdict;
 use backstop_engine::mode::{self, Account};
 use backstop_engine::outcome::{FailCause, Interruption, Status, StatusKind, UnavailableCause};
 use backstop_engine::{
-    Begins, Ended, Fact, Gate, GateKind, Mission, ParkCause, ParkedAt, Position, Reason,
-    ReviewStop, Rule,
+    Ended, Fact, Mission, ParkCause, ParkedAt, Position, Reason, ReviewStop, Rule, Ruling,
+    WaitCause,
 };
-use backstop_engine::{Verb, WaitCause};
 
 use crate::clock::utc;
 
@@ -350,6 +350,32 @@ const fn unavailable(cause: UnavailableCause) -> &'static str {
     }
 }
 
+/// What a role that judges said, in a clause.
+#[must_use]
+pub fn ruling(ruling: &Ruling) -> String {
+    match ruling {
+        Ruling::Verdict {
+            verdict: Verdict::Pass,
+            findings,
+        } if findings.is_empty() => "PASS".into(),
+        Ruling::Verdict {
+            verdict: Verdict::Pass,
+            findings,
+        } => {
+            format!("PASS, with {} open", findings.as_slice().len())
+        }
+        Ruling::Verdict {
+            verdict: Verdict::Fail { reason },
+            ..
+        } if reason.is_blank() => "FAIL".into(),
+        Ruling::Verdict {
+            verdict: Verdict::Fail { reason },
+            ..
+        } => format!("FAIL: {reason}"),
+        Ruling::None(why) => format!("no verdict: {why}"),
+    }
+}
+
 /// Whether something runs or is waited for, without a person.
 #[must_use]
 pub const fn is_running(mission: &Mission) -> bool {
@@ -384,61 +410,6 @@ fn parked(cause: ParkCause, at: &ParkedAt) -> String {
         ParkedAt::Gate(gate) => format!("{why}, at {} gate {}", gate.kind, gate.id),
         ParkedAt::Work(_) => why.into(),
     }
-}
-
-/// What an answer does at a gate, in a clause.
-#[must_use]
-pub fn offer(gate: &Gate, verb: Verb) -> String {
-    let words = match (gate.kind, verb) {
-        (_, Verb::Abort) => "end the mission; everything is kept",
-        (GateKind::Validate, Verb::Grant) => "refill what is exhausted, and go back to Code",
-        (_, Verb::Grant) => return format!("refill what is exhausted, and {}", again(gate)),
-        (GateKind::Preflight, Verb::Approve) => "go on although it fails; the waiver is on record",
-        (GateKind::Validate, Verb::Approve) => {
-            "let this tree land (needs a note where a check is red)"
-        }
-        (_, Verb::Approve) => "ship exactly this digest",
-        (_, Verb::Reject) => "back to Code with your note",
-        (GateKind::Validate, Verb::Retry) => "run the checks again",
-        (_, Verb::Retry) => again(gate),
-    };
-    words.into()
-}
-
-/// What a gate goes on with, as an order.
-fn again(gate: &Gate) -> &'static str {
-    match gate.pending().begins() {
-        Begins::Preflight => "look again",
-        Begins::Attempt if gate.reasons.contains(&Reason::LimitTooFar) => {
-            "make a new attempt at once, without waiting for the limit; a note reaches the agent"
-        }
-        Begins::Attempt => "make a new attempt; a note reaches the agent",
-        Begins::Checks => "run the checks again",
-        Begins::Landing => "try again to put the lane on the mission branch",
-        Begins::Merge => "merge the moved base again",
-        Begins::Following => "begin what follows the landed lane",
-        Begins::ShipGate => "come back to the ship gate",
-    }
-}
-
-/// The command that gives an answer.
-#[must_use]
-pub fn command(mission: &str, gate: &Gate, verb: Verb) -> String {
-    let id = &gate.id;
-    let note = match (gate.kind, verb, gate.verdict) {
-        (_, Verb::Reject, _) | (_, Verb::Approve, Some(mode::Verdict::RepairsNeeded)) => {
-            " --note \"…\""
-        }
-        (_, Verb::Retry, _) if gate.reasons.contains(&Reason::Ended(StatusKind::Asked)) => {
-            " --note \"your answer\""
-        }
-        _ => "",
-    };
-    let digest = match (verb, gate.digest) {
-        (Verb::Approve, Some(digest)) => format!(" --digest {digest}"),
-        _ => String::new(),
-    };
-    format!("backstop gate {verb} {id} --mission {mission}{digest}{note}")
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use backstop_runner::view::{
     AttemptView, CheckView, Damaged, GateView, LandedView, Report, Spent, State,
 };
 
-use super::text::{asked, used};
+use super::text::{asked, parcel, really, used};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -127,6 +127,8 @@ fn article(page: &mut String, report: &Report) {
     not_done(page, report);
     decided(page, report);
     attempts(page, report);
+    reviews(page, report);
+    handed_on(page, report);
     spend(page, &status.spend);
     evidence(page, report);
     page.push_str("</article>\n");
@@ -323,6 +325,7 @@ fn attempt(page: &mut String, one: &AttemptView) {
         let _ = write!(page, "; used {}", Safe(used(one)));
     }
     page.push_str(".</span>");
+    said(page, one);
     if let Some(path) = &one.transcript {
         let _ = write!(
             page,
@@ -331,6 +334,77 @@ fn attempt(page: &mut String, one: &AttemptView) {
         );
     }
     page.push_str("</li>\n");
+}
+
+/// Who really ran, and what it found.
+fn said(page: &mut String, one: &AttemptView) {
+    if let Some(ran) = one.ran.as_ref().filter(|ran| ran.is_reported()) {
+        let ran = Safe(really(ran));
+        let _ = write!(page, "<br><span class=\"fine\">Ran on {ran}.</span>");
+    }
+    if let Some(verdict) = &one.verdict {
+        let _ = write!(page, "<br>Verdict: {}", Safe(verdict));
+    }
+    list(page, &one.findings);
+    if let Some(path) = &one.artifact {
+        let path = Safe(path.display());
+        let _ = write!(page, "<br>Artifact <code class=\"path\">{path}</code>");
+    }
+}
+
+fn list(page: &mut String, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    page.push_str("<ul>\n");
+    for line in lines {
+        let _ = writeln!(page, "<li>{}</li>", Safe(line));
+    }
+    page.push_str("</ul>\n");
+}
+
+fn reviews(page: &mut String, report: &Report) {
+    if report.reviews.is_empty() {
+        return;
+    }
+    page.push_str("<section>\n<h3>Reviewed</h3>\n");
+    for review in &report.reviews {
+        let _ = writeln!(
+            page,
+            "<p>Phase {}, pinned <code>{}</code>: {}, {}.</p>",
+            review.phase, review.pin, review.state, review.budget
+        );
+        if let Some(stopped) = &review.stopped {
+            let _ = writeln!(page, "<p>It stopped: {}.</p>", Safe(stopped));
+        }
+        list(page, &review.routes);
+        list(page, &review.findings);
+    }
+    page.push_str("</section>\n");
+}
+
+fn handed_on(page: &mut String, report: &Report) {
+    if let Some(path) = &report.release_notes {
+        let path = Safe(path.display());
+        let _ = writeln!(
+            page,
+            "<section>\n<h3>Release notes</h3>\n<p><code class=\"path\">{path}</code></p>\n</section>"
+        );
+    }
+    if report.handoffs.is_empty() {
+        return;
+    }
+    page.push_str("<section>\n<h3>Handed on</h3>\n<ul>\n");
+    for one in &report.handoffs {
+        let _ = writeln!(
+            page,
+            "<li>Phase {} {}<blockquote>{}</blockquote></li>",
+            one.phase,
+            Safe(parcel(one)),
+            Safe(&one.text)
+        );
+    }
+    page.push_str("</ul>\n</section>\n");
 }
 
 fn spend(page: &mut String, spend: &[Spent]) {

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use backstop_engine::mode::Account;
 use backstop_engine::vocab::Span;
 use backstop_runner::clock;
-use backstop_runner::view::{AttemptView, CheckView, LandedView, Report};
+use backstop_runner::view::{AttemptView, CheckView, HandoffView, LandedView, Ran, Report};
 use backstop_runner::words;
 
+use crate::question;
 use crate::status::accounts;
 
 /// Behind the name of a line: no further line of foreign words begins where a line of the report does.
@@ -22,6 +23,8 @@ pub(crate) fn text(report: &Report) -> String {
     not_done(&mut text, report);
     decided(&mut text, report);
     attempts(&mut text, report);
+    reviews(&mut text, report);
+    handed_on(&mut text, report);
     let _ = writeln!(text, "\nSpend");
     text.push_str(&accounts(&report.status.spend));
     evidence(&mut text, report);
@@ -206,6 +209,22 @@ fn attempt(text: &mut String, one: &AttemptView) {
     if one.ended.is_some() {
         let _ = writeln!(text, "     used       {}", used(one));
     }
+    if let Some(ran) = one.ran.as_ref().filter(|ran| ran.is_reported()) {
+        let _ = writeln!(
+            text,
+            "     ran on     {}",
+            words::hanging(&really(ran), INDENT)
+        );
+    }
+    if let Some(verdict) = &one.verdict {
+        let _ = writeln!(text, "     verdict    {}", words::hanging(verdict, INDENT));
+    }
+    for finding in &one.findings {
+        let _ = writeln!(text, "     finding    {}", words::hanging(finding, INDENT));
+    }
+    if let Some(path) = &one.artifact {
+        let _ = writeln!(text, "     artifact   {}", path.display());
+    }
     if let Some(path) = &one.transcript {
         let _ = writeln!(text, "     transcript {}", path.display());
     }
@@ -216,6 +235,57 @@ pub(super) fn asked(one: &AttemptView) -> String {
     let model = one.model.as_deref().unwrap_or("left to the agent");
     let effort = one.effort.as_deref().unwrap_or("left to the agent");
     format!("agent {}, model {model}, effort {effort}", one.agent)
+}
+
+/// The model and effort that really ran.
+pub(super) fn really(ran: &Ran) -> String {
+    let Ran {
+        provider,
+        model,
+        effort,
+        routed_by,
+    } = ran;
+    format!("provider {provider}, model {model}, effort {effort}, chosen by {routed_by}")
+}
+
+fn reviews(text: &mut String, report: &Report) {
+    if report.reviews.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\nReviewed");
+    for review in &report.reviews {
+        let _ = writeln!(text, "  phase {}, pinned {}", review.phase, review.pin);
+        question::loop_lines(text, review);
+        question::route_lines(text, review);
+    }
+}
+
+fn handed_on(text: &mut String, report: &Report) {
+    if let Some(path) = &report.release_notes {
+        let _ = writeln!(text, "\nRelease notes\n  {}", path.display());
+    }
+    if report.handoffs.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\nHanded on");
+    for one in &report.handoffs {
+        let first = words::first_line(&one.text);
+        let _ = writeln!(text, "  phase {} {}: {first}", one.phase, parcel(one));
+    }
+}
+
+/// What was handed on, by whom, to whom, and what became of it.
+pub(super) fn parcel(one: &HandoffView) -> String {
+    let visit = one.visit.map(|visit| format!(" by visit {visit}"));
+    format!(
+        "{} {} from the {} to the {}, {}{}",
+        one.id,
+        one.kind,
+        one.from,
+        one.to,
+        one.state.name(),
+        visit.unwrap_or_default()
+    )
 }
 
 /// What an attempt used.

@@ -31,12 +31,29 @@ impl ConfigError {
 
     /// What the TOML reader says, with the nearest known key where it met an unknown one.
     pub(super) fn toml(path: &Path, text: &str, error: &toml::de::Error) -> Self {
-        let message = error.message();
-        let words = match nearest(message) {
-            Some(near) => format!("{} — did you mean `{near}`?", first_part(message)),
-            None => message.to_owned(),
-        };
-        Self::at(path, text, error.span().unwrap_or(0..0), &words)
+        let span = error.span().unwrap_or(0..0);
+        Self::at(path, text, span, &told(error.message()))
+    }
+
+    /// Several faults at once, each in its place.
+    pub(super) fn all(path: &Path, text: &str, faults: Vec<(Range<usize>, String)>) -> Self {
+        let placed = faults.into_iter();
+        Self::joined(placed.map(|(span, words)| Self::at(path, text, span, &words)))
+    }
+
+    /// Several faults as one.
+    pub(super) fn joined(faults: impl Iterator<Item = Self>) -> Self {
+        let words: Vec<String> = faults.map(|fault| fault.words).collect();
+        Self {
+            words: words.join("\n"),
+        }
+    }
+
+    /// A fault whose place is not known.
+    pub(super) fn unplaced(fault: &dyn fmt::Display) -> Self {
+        Self {
+            words: fault.to_string(),
+        }
     }
 
     pub(super) fn unknown_account(path: &Path, text: &str, span: Range<usize>, name: &str) -> Self {
@@ -60,16 +77,14 @@ impl ConfigError {
         faults: &CeilingFaults,
         place: &dyn Fn(Account) -> Option<Range<usize>>,
     ) -> Self {
-        let shown = faults.as_slice().iter().map(|fault| {
+        let placed = faults.as_slice().iter().map(|fault| {
             let span = Account::ALL
                 .iter()
                 .find(|account| fault.to_string().contains(&format!("`{account}`")))
                 .and_then(|account| place(*account));
-            Self::at(path, text, span.unwrap_or(0..0), &fault.to_string()).words
+            (span.unwrap_or(0..0), fault.to_string())
         });
-        Self {
-            words: shown.collect::<Vec<_>>().join("\n"),
-        }
+        Self::all(path, text, placed.collect())
     }
 
     pub(super) fn at(path: &Path, text: &str, span: Range<usize>, words: &str) -> Self {
@@ -82,6 +97,14 @@ impl ConfigError {
         Self {
             words: Renderer::plain().render(&report),
         }
+    }
+}
+
+/// A message of serde, with the nearest known key where it met an unknown one.
+pub(super) fn told(message: &str) -> String {
+    match nearest(message) {
+        Some(near) => format!("{} — did you mean `{near}`?", first_part(message)),
+        None => message.to_owned(),
     }
 }
 

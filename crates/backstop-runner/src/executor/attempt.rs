@@ -213,8 +213,12 @@ pub(super) async fn launch(
         Ok(variable) => spawn.env.push(variable),
         Err(words) => return Run::never(UNUSABLE, words),
     }
-    let id = live.id;
-    if let Err(words) = blocking(ground, move |ground| work::enter(ground, id)).await {
+    let (id, asked) = (live.id, order.clone());
+    let entered = blocking(ground, move |ground| {
+        work::clear_artifact(ground, &asked)?;
+        work::enter(ground, id)
+    });
+    if let Err(words) = entered.await {
         return Run::never(UNUSABLE, words);
     }
     let running = match process::spawn(spawn) {

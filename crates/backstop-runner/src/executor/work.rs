@@ -55,6 +55,26 @@ pub(super) fn artifact_file(ground: &Ground, order: &Order) -> PathBuf {
         .join(format!("{phase}-{stage}-{visit}-{attempt}"))
 }
 
+/// Makes the place for an attempt's artifact empty: what is there before the agent is, others left.
+///
+/// # Errors
+/// Words for the operator.
+pub(super) fn clear_artifact(ground: &Ground, order: &Order) -> Result<(), String> {
+    let path = artifact_file(ground, order);
+    let cleared = match std::fs::symlink_metadata(&path) {
+        Ok(found) if found.is_dir() => std::fs::remove_dir_all(&path),
+        Ok(_) => std::fs::remove_file(&path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    };
+    cleared.map_err(|error| {
+        let place = path.display();
+        format!(
+            "cannot make the place `{place}` empty for the artifact: {error}; remove it, then retry"
+        )
+    })
+}
+
 /// Names the launch whose agent was the last to be let into the workspace.
 fn mark(ground: &Ground) -> PathBuf {
     ground.dir.path().join("entered")

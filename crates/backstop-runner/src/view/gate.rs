@@ -5,8 +5,8 @@ use backstop_engine::vocab::{CommitId, Digest, GateId, MissionId, Timestamp};
 use backstop_engine::{Gate, GateKind, Mission, Reason, Verb};
 use serde::Serialize;
 
-use super::Because;
-use crate::words;
+use super::{Because, GateLine, holders};
+use crate::{offers, words};
 
 /// A gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -25,6 +25,8 @@ pub struct GateView {
     pub commit: Option<CommitId>,
     /// What Validate found, at its gate.
     pub verdict: Option<Verdict>,
+    /// Every gate between roles that holds, where an answer is about them.
+    pub holders: Vec<GateLine>,
     /// The answers it takes.
     pub offers: Vec<Verb>,
     /// How to give each of them.
@@ -62,8 +64,8 @@ pub fn gate(mission: &Mission, gate: &Gate) -> GateView {
     let id = &mission.charter().fields().mission;
     let offer = |verb: &Verb| Offer {
         verb: *verb,
-        does: words::offer(gate, *verb),
-        command: words::command(id.as_str(), gate, *verb),
+        does: offers::offer(mission, gate, *verb),
+        command: offers::command(mission, gate, *verb),
     };
     let head = &mission.lane().head;
     GateView {
@@ -74,6 +76,7 @@ pub fn gate(mission: &Mission, gate: &Gate) -> GateView {
         digest: gate.digest,
         commit: gate.digest.map(|_| head.commit.clone()),
         verdict: gate.verdict,
+        holders: holders(mission, gate),
         offers: gate.offers.clone(),
         answers: gate.offers.iter().map(offer).collect(),
         opened_at: gate.opened_at,

@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use backstop_engine::plan::PhaseSpec;
 use backstop_engine::vocab::{
-    Attempt, CommitId, Digest, EffectId, GateId, Note, Phase, PhaseKind, Signature, Stage,
-    Timestamp, Visit,
+    CommitId, Digest, GateId, Note, Phase, PhaseKind, Signature, Timestamp,
 };
 use backstop_engine::{
-    Answer, AttemptEnded, CheckResult, CheckVerdict, Checked, ChecksRan, Cost, Effect, Ended, Fact,
-    GateKind, Landed, Mission, Order, PointVerdict, Position, PreflightRan, Role, Verb,
+    Answer, CheckResult, CheckVerdict, Checked, ChecksRan, Effect, Ended, Fact, GateKind, Landed,
+    Lane, Mission, PointVerdict, Position, PreflightRan, Role, Verb,
 };
 use serde::Serialize;
 
-use super::{Status, status};
+use super::attempts::{AttemptView, attempts};
+use super::{HandoffView, ReviewView, Status, handoffs, review, status};
 use crate::blobs::Blobs;
 use crate::history::{History, Step};
 use crate::state::MissionDir;
@@ -36,6 +36,12 @@ pub struct Report {
     pub answers: Vec<Answered>,
     /// Every launch of an agent, in order.
     pub attempts: Vec<AttemptView>,
+    /// The last review loop of each lane that has one.
+    pub reviews: Vec<ReviewView>,
+    /// Everything that roles and people handed on, lane by lane.
+    pub handoffs: Vec<HandoffView>,
+    /// Where the release lead's notes are, once they are written.
+    pub release_notes: Option<PathBuf>,
     /// Every run of the host's checks, in order.
     pub checks: Vec<CheckRunView>,
     /// What the last preflight wanted the operator to know.
@@ -117,55 +123,6 @@ pub struct Answered {
     pub note: Option<Note>,
 }
 
-/// One launch of an agent: what was asked for, and what came of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AttemptView {
-    /// The number of the launch in the mission, from 1; `logs --attempt` takes it.
-    pub number: usize,
-    /// When it was launched.
-    pub launched_at: Timestamp,
-    /// When it was over.
-    pub ended_at: Option<Timestamp>,
-    /// The phase.
-    pub phase: Phase,
-    /// The stage.
-    pub stage: Stage,
-    /// The visit.
-    pub visit: Visit,
-    /// The attempt of that visit.
-    pub attempt: Attempt,
-    /// Who it was.
-    pub role: Role,
-    /// The agent asked for.
-    pub agent: String,
-    /// The model asked for; none left it to the agent.
-    pub model: Option<String>,
-    /// The effort asked for; none left it to the agent.
-    pub effort: Option<String>,
-    /// What the agent did not report, so that nobody takes the request for the receipt.
-    pub unreported: Vec<&'static str>,
-    /// How it ended, evidence weighed; none while it runs.
-    pub ended: Option<String>,
-    /// How it ended as far as the agent said, where the evidence says otherwise.
-    pub claimed: Option<String>,
-    /// Run time.
-    pub active_ms: u64,
-    /// Tool calls.
-    pub tool_calls: u64,
-    /// Tokens.
-    pub tokens: u64,
-    /// What was charged.
-    pub cost_micro_usd: u64,
-    /// Where its transcript is kept.
-    pub transcript: Option<PathBuf>,
-    /// The digest of the transcript.
-    pub transcript_digest: Option<Digest>,
-    /// The commit that its work is kept as.
-    pub commit: Option<CommitId>,
-    /// The end of what it said.
-    pub words: String,
-}
-
 /// One run of the host's checks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CheckRunView {
@@ -198,6 +155,8 @@ pub fn report(history: &History, dir: &MissionDir) -> Report {
     let mission = &history.mission;
     let fields = mission.charter().fields();
     let blobs = Blobs::at(dir.blobs());
+    let lanes = lanes(history);
+    let notes = mission.lane().artifacts.get(&Role::ReleaseLead);
     Report {
         status: status(history, dir.holder().as_ref()),
         goal: fields.goal.to_string(),
@@ -206,11 +165,46 @@ pub fn report(history: &History, dir: &MissionDir) -> Report {
         not_done: not_done(mission),
         answers: answers(history),
         attempts: attempts(history, &blobs),
+        reviews: lanes
+            .iter()
+            .filter_map(|seen| seen.review.clone())
+            .collect(),
+        handoffs: lanes
+            .iter()
+            .flat_map(|seen| handoffs(&seen.lane, &blobs))
+            .collect(),
+        release_notes: notes.and_then(|digest| blobs.path(digest).ok()),
         checks: check_runs(history, &blobs),
         warnings: warnings(history),
         journal: dir.journal(),
         base: fields.base.commit.clone(),
     }
+}
+
+/// A lane as it was last seen, with the last review loop that it had.
+struct Seen {
+    lane: Lane,
+    review: Option<ReviewView>,
+}
+
+/// Every lane that was opened, in order.
+fn lanes(history: &History) -> Vec<Seen> {
+    let mut lanes: Vec<Seen> = Vec::new();
+    for (_, mission) in history.walk() {
+        let lane = mission.lane().clone();
+        let now = review(&lane);
+        match lanes
+            .last_mut()
+            .filter(|seen| seen.lane.phase == lane.phase)
+        {
+            Some(seen) => {
+                seen.review = now.or(seen.review.take());
+                seen.lane = lane;
+            }
+            None => lanes.push(Seen { lane, review: now }),
+        }
+    }
+    lanes
 }
 
 fn proven(history: &History, blobs: &Blobs) -> Proven {
@@ -317,103 +311,6 @@ fn answers(history: &History) -> Vec<Answered> {
         note: answer.note.clone(),
     };
     answers_of(history).map(one).collect()
-}
-
-/// Every launch, with the step that it began in.
-fn launches(steps: &[Step]) -> impl Iterator<Item = (&Step, EffectId, &Order)> {
-    steps.iter().flat_map(|step| {
-        let launches = step.effects.iter();
-        let launches = launches.filter_map(|(id, effect)| Some((*id, effect.launched()?)));
-        launches.map(move |(id, order)| (step, id, order))
-    })
-}
-
-fn attempts(history: &History, blobs: &Blobs) -> Vec<AttemptView> {
-    let ends: Vec<(Timestamp, &AttemptEnded, String)> = history
-        .walk()
-        .filter_map(|(step, mission)| {
-            let Fact::AttemptEnded(ended) = &step.fact else {
-                return None;
-            };
-            let weighed = mission.lane().last.as_ref().unwrap_or(&ended.status);
-            Some((step.at, ended.as_ref(), words::status(weighed)))
-        })
-        .collect();
-    let view = |(index, (step, id, order)): (usize, (&Step, EffectId, &Order))| {
-        let end = ends.iter().find(|(_, ended, _)| ended.effect == id);
-        let mut view = launched(index.saturating_add(1), step.at, order);
-        if let Some((at, ended, weighed)) = end {
-            fill(&mut view, ended, order, blobs);
-            view.ended_at = Some(*at);
-            let claimed = words::status(&ended.status);
-            view.claimed = (claimed != *weighed).then_some(claimed);
-            view.ended = Some(weighed.clone());
-        }
-        view
-    };
-    launches(&history.steps).enumerate().map(view).collect()
-}
-
-/// An attempt of which nothing is known but what was asked for.
-fn launched(number: usize, launched_at: Timestamp, order: &Order) -> AttemptView {
-    let asked = &order.agent;
-    AttemptView {
-        number,
-        launched_at,
-        ended_at: None,
-        phase: order.phase,
-        stage: order.stage,
-        visit: order.visit,
-        attempt: order.attempt,
-        role: order.role,
-        agent: asked.agent.to_string(),
-        model: asked.model.as_ref().map(ToString::to_string),
-        effort: asked.effort.as_ref().map(ToString::to_string),
-        unreported: Vec::new(),
-        ended: None,
-        claimed: None,
-        active_ms: 0,
-        tool_calls: 0,
-        tokens: 0,
-        cost_micro_usd: 0,
-        transcript: None,
-        transcript_digest: None,
-        commit: None,
-        words: String::new(),
-    }
-}
-
-fn fill(view: &mut AttemptView, ended: &AttemptEnded, order: &Order, blobs: &Blobs) {
-    let usage = &ended.usage;
-    view.active_ms = usage.active_ms;
-    view.tool_calls = usage.tool_calls;
-    view.tokens = usage.tokens;
-    view.cost_micro_usd = match usage.cost {
-        Cost::Reported(cost) => cost,
-        Cost::Unreported => order.agent.assumed_cost,
-        Cost::NoModelWork => 0,
-    };
-    view.unreported = unreported(ended);
-    view.transcript = ended.transcript.and_then(|digest| blobs.path(&digest).ok());
-    view.transcript_digest = ended.transcript;
-    view.commit = ended.head.as_ref().map(|head| head.commit.clone());
-    view.words = ended.words.to_string();
-}
-
-/// No fact tells the model or the effort that really worked, so both stay unreported wherever a model did.
-fn unreported(ended: &AttemptEnded) -> Vec<&'static str> {
-    if ended.usage.cost == Cost::NoModelWork {
-        return Vec::new();
-    }
-    let told = [
-        ("model", false),
-        ("effort", false),
-        ("cost", ended.usage.cost != Cost::Unreported),
-        ("tokens", ended.usage.tokens > 0),
-        ("session", ended.session.is_some()),
-    ];
-    let missing = told.into_iter().filter(|(_, told)| !told);
-    missing.map(|(what, _)| what).collect()
 }
 
 fn preflight(step: &Step) -> Option<&PreflightRan> {

@@ -2,10 +2,10 @@
 
 use backstop_engine::mode::Mode;
 use backstop_engine::vocab::{Attempt, MissionId, Phase, Stage, Timestamp, Visit};
-use backstop_engine::{Ended, Position};
+use backstop_engine::{Ended, Position, Role};
 use serde::Serialize;
 
-use super::{GateView, Spent, gate, spent};
+use super::{GateLine, GateView, ReviewView, Spent, board, gate, review, spent};
 use crate::history::{History, Step};
 use crate::state::Holder;
 use crate::words;
@@ -70,6 +70,8 @@ pub struct Status {
     pub phases: usize,
     /// The visit of that stage.
     pub visit: Visit,
+    /// Whose turn it is in that visit; nobody's while the host works.
+    pub role: Option<Role>,
     /// The last attempt of that visit, if one was made.
     pub attempt: Option<Attempt>,
     /// When it was opened.
@@ -80,6 +82,10 @@ pub struct Status {
     pub wakes_at: Option<Timestamp>,
     /// The process that drives it now.
     pub driven_by: Option<u32>,
+    /// The gates between the roles of the lane.
+    pub board: Vec<GateLine>,
+    /// The review loop of the lane, from its first Validate with a reviewer on.
+    pub review: Option<ReviewView>,
     /// What was spent.
     pub spend: Vec<Spent>,
     /// What it needs from a person, if anything.
@@ -133,11 +139,14 @@ pub fn status(history: &History, holder: Option<&Holder>) -> Status {
         phase: lane.phase,
         phases: fields.plan.phases().len(),
         visit: lane.visit(),
+        role: lane.role,
         attempt: lane.attempt,
         opened_at: fields.opened_at,
         since: moved.map_or(fields.opened_at, |step| step.at),
         wakes_at: mission.deadline().filter(|_| waits),
         driven_by: holder.and_then(|holder| holder.pid),
+        board: board(lane),
+        review: review(lane),
         spend: spent(mission.meter()),
         needs: needs(history, holder),
     }
