@@ -19,7 +19,7 @@ const POLICY: [(&str, &[&str]); 7] = [
     ("backstop-gates", &["serde", "thiserror"]),
     ("backstop-review", &["serde", "thiserror"]),
     ("backstop-plan", &["serde", "serde_json", "thiserror"]),
-    ("backstop-engine", &["serde", "thiserror"]),
+    ("backstop-engine", &["serde", "serde_json", "thiserror"]),
 ];
 
 /// What those external crates may pull in on the target, grouped by the crate that does.

@@ -21,7 +21,6 @@ pub mod play;
 pub mod process;
 pub mod prompt;
 pub mod redact;
-pub mod ruling;
 pub mod scaffold;
 pub mod state;
 pub mod story;

@@ -220,14 +220,16 @@ const fn duty(role: Role, kind: PhaseKind) -> &'static str {
         (Role::Reviewer, _) => {
             "Judge the work of this phase: everything between the base and the commit that is checked out here. Change nothing; \
              what you change is thrown away. Your final message is the verdict. Its first line is exactly PASS, or FAIL: and a reason; \
-             after FAIL, list what must be repaired, one `- ` line for each fault. Or answer with one JSON object: \
-             {\"verdict\": \"PASS\" or \"FAIL\", \"findings\": [{\"path\": \"…\", \"summary\": \"…\"}]}. A PASS has no findings."
+             after PASS, say in two lines or more what you looked at; after FAIL, list what must be repaired, one `- ` line for each \
+             fault. Or answer with one JSON object, with nothing around it and in no code block: {\"verdict\": \"PASS\" or \"FAIL\", \
+             \"reason\": \"…\", \"findings\": [{\"path\": \"…\", \"summary\": \"…\"}]}. A PASS has no findings, and a reason of two lines or more."
         }
         (Role::Verifier, _) => {
             "Try the work out as a user would: run it, and what should break it. Change nothing; what you change is thrown away. \
-             Your final message is the verdict. Its first line is exactly PASS, or FAIL: and a reason; after FAIL, list what you saw \
-             go wrong, one `- ` line for each fault. Or answer with one JSON object: \
-             {\"verdict\": \"PASS\" or \"FAIL\", \"findings\": [{\"path\": \"…\", \"summary\": \"…\"}]}. A PASS has no findings."
+             Your final message is the verdict. Its first line is exactly PASS, or FAIL: and a reason; after PASS, say in two lines \
+             or more what you tried; after FAIL, list what you saw go wrong, one `- ` line for each fault. Or answer with one JSON \
+             object, with nothing around it and in no code block: {\"verdict\": \"PASS\" or \"FAIL\", \"reason\": \"…\", \
+             \"findings\": [{\"path\": \"…\", \"summary\": \"…\"}]}. A PASS has no findings, and a reason of two lines or more."
         }
         (Role::ReleaseLead, _) => {
             "Write the release notes for what this mission changed: what a user gains, what they must do, what is left. \
