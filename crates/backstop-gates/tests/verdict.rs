@@ -39,7 +39,8 @@ const CORPUS: &str = include_str!("verdicts.json");
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Group {
-    group: String,
+    #[serde(rename = "group")]
+    name: String,
     /// Whether its texts are, or hold, the object of a structured verdict.
     #[serde(default)]
     object: bool,
@@ -84,7 +85,7 @@ fn a_text_has_the_verdict_of_its_first_line_and_no_other() {
         for case in group.cases.iter().filter(|_| !group.object) {
             let text = &case.0;
             let found = verdict(text, group.artifact.as_ref());
-            assert_eq!(read(&found), case.wanted(), "{}: {text:?}", group.group);
+            assert_eq!(read(&found), case.wanted(), "{}: {text:?}", group.name);
         }
     }
 }
