@@ -37,13 +37,15 @@ impl Ruling {
 type Found = Result<(Verdict, Findings), NoVerdict>;
 
 fn text(message: &str, artifact: Option<&ArtifactKind>) -> Found {
-    let found = verdict(message, artifact)?;
+    let found = verdict(message, None)?;
     let lines = outside_code(message);
     let passes = found == Verdict::Pass;
     if let Some(line) = lines.iter().find(|line| says_opposite(line, passes)) {
         let line = Text::clip(line.trim());
         return Err(NoVerdict::Contradicted { line });
     }
+    // After the contradictions: more lines do not mend those.
+    let found = verdict(message, artifact)?;
     let findings = if passes {
         Findings::default()
     } else {
