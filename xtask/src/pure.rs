@@ -15,7 +15,7 @@ use crate::rust::{Rust, Token};
 const POLICY: [(&str, &[&str]); 7] = [
     ("backstop-vocab", &["serde", "sha2", "thiserror"]),
     ("backstop-mode", &["serde", "thiserror"]),
-    ("backstop-outcome", &["serde", "thiserror"]),
+    ("backstop-outcome", &["serde", "serde_json", "thiserror"]),
     ("backstop-gates", &["serde", "thiserror"]),
     ("backstop-review", &["serde", "thiserror"]),
     ("backstop-plan", &["serde", "serde_json", "thiserror"]),
