@@ -1,7 +1,9 @@
 //! What the engine says in enums, said to a person. No decision is taken here, and none is read back from these words.
 
 use backstop_engine::mode::{self, Account};
-use backstop_engine::outcome::{FailCause, Interruption, Status, StatusKind, UnavailableCause};
+use backstop_engine::outcome::{
+    Artifact, FailCause, Interruption, Status, StatusKind, UnavailableCause,
+};
 use backstop_engine::{
     Begins, Ended, Fact, Gate, GateKind, Mission, ParkCause, ParkedAt, Position, Reason,
     ReviewStop, Rule,
@@ -437,6 +439,18 @@ pub fn command(mission: &str, gate: &Gate, verb: Verb) -> String {
         _ => String::new(),
     };
     format!("backstop gate {verb} {id} --mission {mission}{digest}{note}")
+}
+
+/// What an artifact is.
+#[must_use]
+pub fn artifact(form: Artifact) -> String {
+    match form {
+        Artifact::Missing => "nothing".to_owned(),
+        Artifact::Text => "text".to_owned(),
+        Artifact::Numbers => "numbers and the commands that made them".to_owned(),
+        Artifact::Sarif { results: 1 } => "SARIF with 1 result".to_owned(),
+        Artifact::Sarif { results } => format!("SARIF with {results} results"),
+    }
 }
 
 #[cfg(test)]

@@ -322,6 +322,9 @@ fn attempt(page: &mut String, one: &AttemptView) {
     if one.ended.is_some() {
         let _ = write!(page, "; used {}", Safe(used(one)));
     }
+    if let Some(left) = &one.artifact {
+        let _ = write!(page, "; left {} ({})", left.words, left.digest);
+    }
     page.push_str(".</span>");
     if let Some(path) = &one.transcript {
         let _ = write!(

@@ -1,6 +1,7 @@
 //! A report as text.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use backstop_engine::mode::Account;
 use backstop_engine::vocab::Span;
@@ -205,6 +206,10 @@ fn attempt(text: &mut String, one: &AttemptView) {
     }
     if one.ended.is_some() {
         let _ = writeln!(text, "     used       {}", used(one));
+    }
+    if let Some(left) = &one.artifact {
+        let path = left.path.as_deref().unwrap_or(Path::new("?"));
+        let _ = writeln!(text, "     artifact   {}: {}", left.words, path.display());
     }
     if let Some(path) = &one.transcript {
         let _ = writeln!(text, "     transcript {}", path.display());

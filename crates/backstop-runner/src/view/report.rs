@@ -13,6 +13,7 @@ use backstop_engine::{
 };
 use serde::Serialize;
 
+use super::artifact::{ArtifactView, artifact};
 use super::{Status, status};
 use crate::blobs::Blobs;
 use crate::history::{History, Step};
@@ -160,6 +161,8 @@ pub struct AttemptView {
     pub transcript: Option<PathBuf>,
     /// The digest of the transcript.
     pub transcript_digest: Option<Digest>,
+    /// What it handed over.
+    pub artifact: Option<ArtifactView>,
     /// The commit that its work is kept as.
     pub commit: Option<CommitId>,
     /// The end of what it said.
@@ -378,6 +381,7 @@ fn launched(number: usize, launched_at: Timestamp, order: &Order) -> AttemptView
         cost_micro_usd: 0,
         transcript: None,
         transcript_digest: None,
+        artifact: None,
         commit: None,
         words: String::new(),
     }
@@ -396,6 +400,7 @@ fn fill(view: &mut AttemptView, ended: &AttemptEnded, order: &Order, blobs: &Blo
     view.unreported = unreported(ended);
     view.transcript = ended.transcript.and_then(|digest| blobs.path(&digest).ok());
     view.transcript_digest = ended.transcript;
+    view.artifact = artifact(&ended.artifact, blobs);
     view.commit = ended.head.as_ref().map(|head| head.commit.clone());
     view.words = ended.words.to_string();
 }
