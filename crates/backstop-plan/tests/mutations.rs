@@ -210,7 +210,7 @@ fn nodes(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-fn pick(value: &Value, at: &Index) -> String {
+fn pick(value: &Value, at: Index) -> String {
     let mut found = Vec::new();
     nodes(value, "", &mut found);
     at.get(&found).clone()
@@ -223,7 +223,7 @@ fn parent<'a>(value: &'a mut Value, at: &str) -> Option<(&'a mut Value, String)>
     Some((value.pointer_mut(above)?, last))
 }
 
-fn change_at(value: &mut Value, at: &Index, change: Change) {
+fn change_at(value: &mut Value, at: Index, change: Change) {
     let place = pick(value, at);
     let node = value.pointer(&place).unwrap().clone();
     match change {
@@ -245,7 +245,7 @@ fn change_at(value: &mut Value, at: &Index, change: Change) {
         }
         Change::Replace(other) => *value.pointer_mut(&place).unwrap() = other,
         Change::Wrap(name) if name.is_empty() => {
-            *value.pointer_mut(&place).unwrap() = json!([node])
+            *value.pointer_mut(&place).unwrap() = json!([node]);
         }
         Change::Wrap(name) => *value.pointer_mut(&place).unwrap() = json!({ name: node }),
         Change::Unwrap => {
@@ -257,7 +257,7 @@ fn change_at(value: &mut Value, at: &Index, change: Change) {
             *value.pointer_mut(&place).unwrap() = inner.unwrap_or_default();
         }
         Change::Swap(other) => {
-            let other = pick(value, &other);
+            let other = pick(value, other);
             let theirs = value.pointer(&other).unwrap().clone();
             *value.pointer_mut(&place).unwrap() = theirs;
             if let Some(there) = value.pointer_mut(&other) {
@@ -283,7 +283,7 @@ proptest! {
     ) {
         let mut value = value;
         for (at, change) in changes {
-            change_at(&mut value, &at, change);
+            change_at(&mut value, at, change);
         }
         let text = value.to_string();
         agree(value, checks)?;

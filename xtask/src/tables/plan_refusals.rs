@@ -33,10 +33,18 @@ pub(super) fn page() -> Page {
 
 /// What the printed schema says of what is refused with this code.
 fn schema(refused: Code) -> &'static str {
-    match refused {
-        Code::NotJson | Code::Ambiguous | Code::TooLarge | Code::DuplicateKey => "–",
-        _ if SEMANTIC_CODES.contains(&refused) => "can accept it",
-        _ => "refuses it",
+    let unread = [
+        Code::NotJson,
+        Code::Ambiguous,
+        Code::TooLarge,
+        Code::DuplicateKey,
+    ];
+    if unread.contains(&refused) {
+        "–"
+    } else if SEMANTIC_CODES.contains(&refused) {
+        "can accept it"
+    } else {
+        "refuses it"
     }
 }
 

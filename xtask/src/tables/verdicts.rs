@@ -12,7 +12,8 @@ const CORPUS: &str = include_str!("../../../crates/backstop-gates/tests/verdicts
 
 #[derive(Deserialize)]
 struct Group {
-    group: String,
+    #[serde(rename = "group")]
+    title: String,
     #[serde(default)]
     artifact: Option<ArtifactKind>,
     /// Of each, only the text is looked at.
@@ -39,7 +40,7 @@ fn section(group: &Group) -> String {
     let rows = texts.map(|text| vec![shown(text), read(text, kind)]);
     format!(
         "## {}\n\n{}",
-        group.group,
+        group.title,
         table(&["text", "read as"], rows)
     )
 }
