@@ -15,11 +15,11 @@ use crate::rust::{Rust, Token};
 const POLICY: [(&str, &[&str]); 7] = [
     ("backstop-vocab", &["serde", "sha2", "thiserror"]),
     ("backstop-mode", &["serde", "thiserror"]),
-    ("backstop-outcome", &["serde", "thiserror"]),
+    ("backstop-outcome", &["serde", "serde_json", "thiserror"]),
     ("backstop-gates", &["serde", "thiserror"]),
     ("backstop-review", &["serde", "thiserror"]),
     ("backstop-plan", &["serde", "serde_json", "thiserror"]),
-    ("backstop-engine", &["serde", "thiserror"]),
+    ("backstop-engine", &["serde", "serde_json", "thiserror"]),
 ];
 
 /// What those external crates may pull in on the target, grouped by the crate that does.

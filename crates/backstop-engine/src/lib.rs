@@ -35,6 +35,7 @@ mod preflight;
 mod refusal;
 mod role;
 mod rule;
+mod ruling;
 mod ship;
 mod turn;
 mod verdict;

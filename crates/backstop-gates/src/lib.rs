@@ -64,4 +64,4 @@ pub use preset::{default_board, standard_roles, stopship};
 pub use refusal::Refusal;
 pub use spec::{GateDraft, GateSpec, MAX_RETRIES, Role, Specs, SpecsDraft};
 pub use state::{By, Reason, State, StateKind};
-pub use verdict::{MAX_REASKS, NoVerdict, Verdict, prefer_structured, verdict};
+pub use verdict::{MAX_REASKS, NoVerdict, Verdict, outside_code, prefer_structured, verdict};

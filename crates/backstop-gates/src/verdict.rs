@@ -2,6 +2,7 @@
 //! No guessing here: no substrings, no sentiment, no other language, no table of synonyms.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 use backstop_vocab::{Text, is_blank};
@@ -48,6 +49,11 @@ pub enum NoVerdict {
     },
     /// An approval with an artifact that is not there.
     NoArtifact,
+    /// A JSON object that is not the one of the contract.
+    Malformed {
+        /// What is wrong with it, cut.
+        why: Text<120>,
+    },
 }
 
 impl fmt::Display for NoVerdict {
@@ -67,6 +73,10 @@ impl fmt::Display for NoVerdict {
             Self::NoArtifact => write!(
                 f,
                 "the approval is bare: give at least {ARTIFACT_LINES} lines of the artifact below it"
+            ),
+            Self::Malformed { why } => write!(
+                f,
+                "the object is no verdict ({why}): give `verdict`, `reason` and `findings` only, and nothing around the object"
             ),
         }
     }
@@ -136,6 +146,29 @@ pub fn prefer_structured(
     artifact_kind: Option<&ArtifactKind>,
 ) -> Result<Verdict, NoVerdict> {
     structured.map_or_else(|| verdict(text, artifact_kind), Ok)
+}
+
+/// The lines of a text that are in no fenced code block, in time linear in its length. A block that is never closed is not
+/// one: its lines come last.
+#[must_use]
+pub fn outside_code(text: &str) -> Vec<&str> {
+    let (mut outside, mut inside) = (Vec::new(), Vec::new());
+    let mut fence = Fence::default();
+    for line in text.split('\n') {
+        let swallowed = fence.swallows(line);
+        if fence.open.is_none() {
+            inside.clear();
+        }
+        if swallowed {
+            inside.push(line);
+        } else {
+            outside.push(line);
+        }
+    }
+    if fence.open.is_some() {
+        outside.append(&mut inside);
+    }
+    outside
 }
 
 /// What some readers show as a new line although `\n` is what separates lines here.

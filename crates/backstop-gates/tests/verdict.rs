@@ -28,6 +28,7 @@ fn read(result: &Result<Verdict, NoVerdict>) -> Read<'_> {
         Err(NoVerdict::NotFirst { .. }) => NotFirst,
         Err(NoVerdict::Contradicted { .. }) => Contradicted,
         Err(NoVerdict::NoArtifact) => NoArtifact,
+        Err(NoVerdict::Malformed { why }) => panic!("text is no object: {why}"),
     }
 }
 
@@ -36,13 +37,30 @@ fn read(result: &Result<Verdict, NoVerdict>) -> Read<'_> {
 const CORPUS: &str = include_str!("verdicts.json");
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Group {
+    #[serde(rename = "group")]
+    name: String,
+    /// Whether its texts are, or hold, the object of a structured verdict.
+    #[serde(default)]
+    object: bool,
+    #[serde(default)]
+    artifact: Option<ArtifactKind>,
     cases: Vec<Case>,
 }
 
-/// A text, the name of its reading, and the reason of a failure.
+/// A text, the name of its reading, the reason of a failure, and the findings.
 #[derive(Deserialize)]
-struct Case(String, String, #[serde(default)] String);
+#[expect(
+    dead_code,
+    reason = "findings are read where verdicts of both forms are"
+)]
+struct Case(
+    String,
+    String,
+    #[serde(default)] String,
+    #[serde(default)] Vec<String>,
+);
 
 impl Case {
     fn wanted(&self) -> Read<'_> {
@@ -52,6 +70,7 @@ impl Case {
             "blank" => Blank,
             "not_first" => NotFirst,
             "contradicted" => Contradicted,
+            "no_artifact" => NoArtifact,
             other => panic!("`{other}` is no reading"),
         }
     }
@@ -60,12 +79,37 @@ impl Case {
 #[test]
 fn a_text_has_the_verdict_of_its_first_line_and_no_other() {
     let groups: Vec<Group> = serde_json::from_str(CORPUS).unwrap();
-    let cases: Vec<&Case> = groups.iter().flat_map(|group| &group.cases).collect();
-    assert!(cases.len() >= 200);
-    for case in cases {
-        let text = &case.0;
-        assert_eq!(read(&verdict(text, None)), case.wanted(), "{text:?}");
+    let cases: usize = groups.iter().map(|group| group.cases.len()).sum();
+    assert!(cases >= 200);
+    for group in &groups {
+        for case in group.cases.iter().filter(|_| !group.object) {
+            let text = &case.0;
+            let found = verdict(text, group.artifact.as_ref());
+            assert_eq!(read(&found), case.wanted(), "{}: {text:?}", group.name);
+        }
     }
+}
+
+/// What is structured is not read here, so it must not pass here by accident.
+#[test]
+fn an_object_is_no_verdict_in_text() {
+    let groups: Vec<Group> = serde_json::from_str(CORPUS).unwrap();
+    let objects = groups.iter().filter(|group| group.object);
+    for Case(text, ..) in objects.flat_map(|group| &group.cases) {
+        let starts = text.trim_start().starts_with(['{', '[', '"']);
+        if starts {
+            assert_eq!(read(&verdict(text, None)), NotFirst, "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn lines_in_a_closed_block_are_code_and_in_one_that_stays_open_are_not() {
+    let lines = |text| backstop_gates::outside_code(text).join("|");
+    assert_eq!(lines("a\n```\nb\n```\nc"), "a|c");
+    assert_eq!(lines("a\n~~~~\n```\nb\n~~~~\nc"), "a|c");
+    assert_eq!(lines("a\n```\nb"), "a|```|b");
+    assert_eq!(lines(""), "");
 }
 
 #[test]
@@ -241,6 +285,35 @@ proptest! {
             let words: Vec<&str> = first.split_whitespace().collect();
             let line = words.join(" ").to_ascii_uppercase();
             prop_assert!(passing_lines().contains(&line), "{:?}", text);
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_near_one_of_the_listed_ones_passes_only_as_one_of_them(
+        line in prop::sample::select(passing_lines()),
+        at in any::<prop::sample::Index>(),
+        cut in 0_usize..2,
+        put in prop_oneof![any::<char>().prop_map(String::from), piece(), "[!-~]"],
+        below in soup(),
+    ) {
+        let mut chars: Vec<char> = line.chars().collect();
+        let from = at.index(chars.len() + 1);
+        let to = (from + cut).min(chars.len());
+        chars.splice(from..to, put.chars());
+        let text = format!("{}\n{below}", chars.into_iter().collect::<String>());
+        if kind_of(&text) == "pass" {
+            let first = text.split('\n').find(|line| is_seen(line)).unwrap();
+            let words: Vec<&str> = first.split_whitespace().collect();
+            prop_assert!(passing_lines().contains(&words.join(" ").to_ascii_uppercase()), "{:?}", text);
+        }
+    }
+
+    #[test]
+    fn any_text_that_passes_begins_with_one_of_the_listed_lines(text in "(?s).{0,12}(?i:pass|approve).{0,12}") {
+        if kind_of(&text) == "pass" {
+            let first = text.split('\n').find(|line| line.chars().any(char::is_alphabetic)).unwrap();
+            let words: Vec<&str> = first.split_whitespace().collect();
+            prop_assert!(passing_lines().contains(&words.join(" ").to_ascii_uppercase()), "{:?}", text);
         }
     }
 

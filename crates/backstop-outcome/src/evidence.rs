@@ -3,10 +3,10 @@
 
 use alloc::vec::Vec;
 
-use backstop_vocab::{PhaseKind, Stage, Text, Visit, is_blank};
+use backstop_vocab::{PhaseKind, Stage, Text, Visit};
 use serde::{Deserialize, Serialize};
 
-use crate::{FailCause, Status};
+use crate::{Artifact, FailCause, Status};
 
 /// A path as shown to people: at most 1 KiB.
 pub type TouchedPath = Text<1024>;
@@ -30,45 +30,6 @@ pub enum TreeChange {
     Unchanged,
     /// Another digest.
     Changed,
-}
-
-/// What the agent handed over: its final message, or the file it was told to write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Artifact {
-    /// None, or nothing that a reader would see.
-    Missing,
-    /// Text.
-    Text,
-    /// Text with numbers and the commands that made them.
-    Numbers,
-}
-
-impl Artifact {
-    /// Judges an artifact's text; `None` where there was none.
-    ///
-    /// It counts as numbers with the commands that made them when it has a digit and shows a command: a line that
-    /// starts with `$ `, code between backticks, or a `command` by that name.
-    #[must_use]
-    pub fn read(text: Option<&str>) -> Self {
-        match text {
-            None => Self::Missing,
-            Some(text) if is_blank(text) => Self::Missing,
-            Some(text) if has_digit(text) && shows_command(text) => Self::Numbers,
-            Some(_) => Self::Text,
-        }
-    }
-}
-
-fn has_digit(text: &str) -> bool {
-    text.bytes().any(|b| b.is_ascii_digit())
-}
-
-fn shows_command(text: &str) -> bool {
-    let prompted = |line: &str| line.trim_start().starts_with("$ ");
-    text.contains('`')
-        || text.lines().any(prompted)
-        || text.to_ascii_lowercase().contains("command")
 }
 
 /// Whether a reviewer or verifier gave a strict verdict, whichever it was.
@@ -248,14 +209,16 @@ const fn artifact(evidence: &Evidence) -> Need {
     match evidence.artifact {
         Measurement::Unmeasured => Need::Unread,
         Measurement::Found(Artifact::Missing) => Need::Failed(FailCause::NoArtifact),
-        Measurement::Found(Artifact::Text | Artifact::Numbers) => Need::Met,
+        Measurement::Found(Artifact::Text | Artifact::Numbers | Artifact::Sarif { .. }) => {
+            Need::Met
+        }
     }
 }
 
 const fn numbers(evidence: &Evidence) -> Need {
     match evidence.artifact {
         Measurement::Unmeasured => Need::Unread,
-        Measurement::Found(Artifact::Missing | Artifact::Text) => {
+        Measurement::Found(Artifact::Missing | Artifact::Text | Artifact::Sarif { .. }) => {
             Need::Failed(FailCause::NoArtifact)
         }
         Measurement::Found(Artifact::Numbers) => Need::Met,

@@ -26,17 +26,19 @@
 
 extern crate alloc;
 
+mod artifact;
 mod evidence;
 mod named;
 mod status;
 mod table;
 mod wait;
 
+pub use artifact::Artifact;
 /// The account that [`Status::OverBudget`] names.
 pub use backstop_mode::Account;
 pub use evidence::{
-    Artifact, EmptyWork, Evidence, HostWork, Measurement, Post, Ruling, TouchedPath, TreeChange,
-    VisitKind, with_evidence,
+    EmptyWork, Evidence, HostWork, Measurement, Post, Ruling, TouchedPath, TreeChange, VisitKind,
+    with_evidence,
 };
 pub use status::{FailCause, Interruption, Status, StatusKind, UnavailableCause};
 pub use table::{Action, Decision, Rule, decide};

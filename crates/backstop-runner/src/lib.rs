@@ -24,7 +24,6 @@ pub mod process;
 pub mod prompt;
 pub mod proposing;
 pub mod redact;
-pub mod ruling;
 pub mod scaffold;
 pub mod state;
 pub mod story;

@@ -252,14 +252,16 @@ const fn duty(role: Role, kind: PhaseKind) -> &'static str {
         (Role::Reviewer, _) => {
             "Judge the work of this phase. Change nothing; \
              what you change is thrown away. Your final message is the verdict. Its first line is exactly PASS, or FAIL: and a reason; \
-             after FAIL, list what must be repaired, one `- ` line for each fault. Or answer with one JSON object: \
-             {\"verdict\": \"PASS\" or \"FAIL\", \"findings\": [{\"path\": \"…\", \"summary\": \"…\"}]}. A PASS has no findings."
+             after PASS, say in two lines or more what you looked at; after FAIL, list what must be repaired, one `- ` line for each \
+             fault. Or answer with one JSON object, with nothing around it and in no code block: {\"verdict\": \"PASS\" or \"FAIL\", \
+             \"reason\": \"…\", \"findings\": [{\"path\": \"…\", \"summary\": \"…\"}]}. A PASS has no findings, and a reason of two lines or more."
         }
         (Role::Verifier, _) => {
             "Try the work out as a user would: run it, and what should break it. Change nothing; what you change is thrown away. \
-             Your final message is the verdict. Its first line is exactly PASS, or FAIL: and a reason; after FAIL, list what you saw \
-             go wrong, one `- ` line for each fault. Or answer with one JSON object: \
-             {\"verdict\": \"PASS\" or \"FAIL\", \"findings\": [{\"path\": \"…\", \"summary\": \"…\"}]}. A PASS has no findings."
+             Your final message is the verdict. Its first line is exactly PASS, or FAIL: and a reason; after PASS, say in two lines \
+             or more what you tried; after FAIL, list what you saw go wrong, one `- ` line for each fault. Or answer with one JSON \
+             object, with nothing around it and in no code block: {\"verdict\": \"PASS\" or \"FAIL\", \"reason\": \"…\", \
+             \"findings\": [{\"path\": \"…\", \"summary\": \"…\"}]}. A PASS has no findings, and a reason of two lines or more."
         }
         (Role::ReleaseLead, _) => {
             "Write the release notes for what this mission changed: what a user gains, what they must do, what is left. \
@@ -270,9 +272,17 @@ const fn duty(role: Role, kind: PhaseKind) -> &'static str {
              Saying that it is done proves nothing; the host looks at the tree and runs its checks."
         }
         (Role::Implementer, PhaseKind::Benchmark) => {
-            "Measure. End with the numbers and the commands that made them as your final message."
+            "Measure, more than once where it is cheap. Your final message is one JSON object, with nothing around it and in no code block: \
+             {\"machine\": \"what it ran on\", \"commands\": [\"each command that made the numbers, as it was run\"], \"numbers\": {…}}. \
+             All three are needed, and `numbers` holds numbers, not text; name the unit in each key. Without them the attempt counts as failed."
         }
-        (Role::Implementer, PhaseKind::Research | PhaseKind::SecurityScan) => {
+        (Role::Implementer, PhaseKind::SecurityScan) => {
+            "Look for what an attacker could use. Change no file. Your final message is one JSON object in SARIF 2.1.0, with nothing around \
+             it and in no code block: {\"version\": \"2.1.0\", \"runs\": [{\"tool\": {\"driver\": {\"name\": \"what looked\"}}, \"results\": \
+             [{\"ruleId\": \"…\", \"level\": \"error\", \"message\": {\"text\": \"…\"}, \"locations\": […]}]}]}. Without a finding `results` is empty. \
+             A blank report counts as a failure."
+        }
+        (Role::Implementer, PhaseKind::Research) => {
             "Find out. Change no file. End with your report as your final message; a blank one counts as a failure."
         }
     }

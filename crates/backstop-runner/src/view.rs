@@ -3,6 +3,7 @@
 //! Moments are milliseconds since 1970 UTC, spans milliseconds, money millionths of a US dollar. Deliberately absent: layout, and
 //! any way back: nothing is read from these.
 
+mod artifact;
 mod attempts;
 mod gate;
 mod report;
@@ -11,6 +12,7 @@ mod status;
 mod step;
 mod team;
 
+pub use artifact::ArtifactView;
 pub use attempts::{AttemptView, Ran};
 pub use gate::{GateView, Offer, gate, reasons};
 pub use report::{

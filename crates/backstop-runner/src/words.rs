@@ -2,7 +2,9 @@
 
 use backstop_engine::gates::Verdict;
 use backstop_engine::mode::{self, Account};
-use backstop_engine::outcome::{FailCause, Interruption, Status, StatusKind, UnavailableCause};
+use backstop_engine::outcome::{
+    Artifact, FailCause, Interruption, Status, StatusKind, UnavailableCause,
+};
 use backstop_engine::{
     Ended, Fact, Mission, ParkCause, ParkedAt, Position, Reason, ReviewStop, Rule, Ruling,
     WaitCause,
@@ -409,6 +411,18 @@ fn parked(cause: ParkCause, at: &ParkedAt) -> String {
     match at {
         ParkedAt::Gate(gate) => format!("{why}, at {} gate {}", gate.kind, gate.id),
         ParkedAt::Work(_) => why.into(),
+    }
+}
+
+/// What an artifact is.
+#[must_use]
+pub fn artifact(form: Artifact) -> String {
+    match form {
+        Artifact::Missing => "nothing".to_owned(),
+        Artifact::Text => "text".to_owned(),
+        Artifact::Numbers => "numbers and the commands that made them".to_owned(),
+        Artifact::Sarif { results: 1 } => "SARIF with 1 result".to_owned(),
+        Artifact::Sarif { results } => format!("SARIF with {results} results"),
     }
 }
 

@@ -11,6 +11,7 @@
     reason = "what a test builds is right by construction, and stops the test where it is not"
 )]
 
+pub mod bytes;
 pub mod moves;
 
 mod bound;

@@ -13,7 +13,7 @@ use Measurement::{Found, Unmeasured};
 /// One thing that the host looks at, and what it can find.
 type Finding = (&'static str, &'static str, fn(&mut Evidence));
 
-const FINDINGS: [Finding; 16] = [
+const FINDINGS: [Finding; 17] = [
     ("tree", "unmeasured", |e| e.tree = Unmeasured),
     ("tree", "unchanged", |e| {
         e.tree = Found(TreeChange::Unchanged);
@@ -26,6 +26,9 @@ const FINDINGS: [Finding; 16] = [
     ("artifact", "text", |e| e.artifact = Found(Artifact::Text)),
     ("artifact", "numbers", |e| {
         e.artifact = Found(Artifact::Numbers);
+    }),
+    ("artifact", "SARIF", |e| {
+        e.artifact = Found(Artifact::Sarif { results: 1 });
     }),
     ("protected paths", "unmeasured", |e| {
         e.protected = Unmeasured;

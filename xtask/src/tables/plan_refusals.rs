@@ -1,6 +1,6 @@
 //! The page of a plan's refusals: each code with a text that draws it, and the words of the refusal.
 
-use backstop_engine::plan::{Checks, Code, MOST_BYTES, MOST_TEXT, Plan};
+use backstop_engine::plan::{Checks, Code, MOST_BYTES, MOST_TEXT, Plan, SEMANTIC_CODES};
 
 use super::{Page, code, table};
 
@@ -11,14 +11,40 @@ const SHOWN: usize = 90;
 pub(super) fn page() -> Page {
     let rows = Code::ALL.map(|refused| {
         let text = example(refused);
-        vec![code(refused), shown(&text), words(refused, &text)]
+        vec![
+            code(refused),
+            shown(&text),
+            words(refused, &text),
+            schema(refused).to_owned(),
+        ]
     });
     Page {
         path: "plan-refusals.md",
         body: format!(
-            "# Why a plan is refused\n\n{}",
-            table(&["code", "for example", "what is said"], rows)
+            "# Why a plan is refused\n\nA text that is refused before it is a value has no answer from the schema. What the schema \
+             accepts is refused only with the codes that say so.\n\n{}",
+            table(
+                &["code", "for example", "what is said", "`plan schema`"],
+                rows
+            )
         ),
+    }
+}
+
+/// What the printed schema says of what is refused with this code.
+fn schema(refused: Code) -> &'static str {
+    let unread = [
+        Code::NotJson,
+        Code::Ambiguous,
+        Code::TooLarge,
+        Code::DuplicateKey,
+    ];
+    if unread.contains(&refused) {
+        "–"
+    } else if SEMANTIC_CODES.contains(&refused) {
+        "can accept it"
+    } else {
+        "refuses it"
     }
 }
 

@@ -3,6 +3,7 @@
 //! Everything that comes from outside goes through [`Safe`]; there is no script, no link outward and no image.
 
 use std::fmt::{self, Write as _};
+use std::path::Path;
 
 use backstop_engine::vocab::Timestamp;
 use backstop_runner::clock;
@@ -346,9 +347,13 @@ fn said(page: &mut String, one: &AttemptView) {
         let _ = write!(page, "<br>Verdict: {}", Safe(verdict));
     }
     list(page, &one.findings);
-    if let Some(path) = &one.artifact {
-        let path = Safe(path.display());
-        let _ = write!(page, "<br>Artifact <code class=\"path\">{path}</code>");
+    if let Some(left) = &one.artifact {
+        let path = left.path.as_deref().unwrap_or(Path::new("?"));
+        let (words, path) = (&left.words, Safe(path.display()));
+        let _ = write!(
+            page,
+            "<br>Artifact: {words} <code class=\"path\">{path}</code>"
+        );
     }
 }
 

@@ -1,6 +1,7 @@
 //! A report as text.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use backstop_engine::mode::Account;
 use backstop_engine::vocab::Span;
@@ -222,8 +223,9 @@ fn attempt(text: &mut String, one: &AttemptView) {
     for finding in &one.findings {
         let _ = writeln!(text, "     finding    {}", words::hanging(finding, INDENT));
     }
-    if let Some(path) = &one.artifact {
-        let _ = writeln!(text, "     artifact   {}", path.display());
+    if let Some(left) = &one.artifact {
+        let path = left.path.as_deref().unwrap_or(Path::new("?"));
+        let _ = writeln!(text, "     artifact   {}: {}", left.words, path.display());
     }
     if let Some(path) = &one.transcript {
         let _ = writeln!(text, "     transcript {}", path.display());

@@ -74,6 +74,56 @@ fn an_artifact_file_is_taken_whole_and_outranks_the_final_message() {
     assert_eq!(ended[1].artifact, ArtifactSeen::Blank);
 }
 
+/// A mission of one phase of this kind, from Code on, whose agent says what is in the file `answer`.
+fn report_of(kind: &str, answer: &str, code: i32) -> (World, String) {
+    let world = World::new();
+    let answer = world.leave("answer", answer);
+    let plan = format!(r#"{{"phases":[{{"kind":"{kind}","task":"look at it"}}]}}"#);
+    let plan = world.leave("plan.json", &plan);
+    let agent = format!("cat >\"$E2E_SIDE/prompt-$BACKSTOP_STAGE\"; cat '{answer}'");
+    let run = [
+        "run",
+        "--plan",
+        &plan,
+        "--agent",
+        "exec",
+        "--exec-command",
+        &agent,
+        "--check",
+        "true",
+        "--from",
+        "code",
+    ];
+    world.backstop(&run).with(code);
+    let told = world.backstop(&["report", &world.id()]).with(0).out;
+    (world, told)
+}
+
+#[test]
+fn a_scan_in_sarif_is_reported_with_the_number_of_its_results() {
+    let log = r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"scan"}},"results":[{"message":{"text":"a secret"}},{"message":{"text":"another"}}]}]}"#;
+    let (world, told) = report_of("security_scan", log, 3);
+    world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
+    assert!(told.contains("SARIF with 2 results"), "{told}");
+    let prompt = world.seen("prompt-code");
+    assert!(prompt.contains("SARIF 2.1.0"), "{prompt}");
+    let (_, told) = report_of("security_scan", "I found a secret in a.rs.", 3);
+    assert!(told.contains("artifact   text"), "{told}");
+}
+
+#[test]
+fn a_benchmark_without_its_machine_is_none() {
+    let whole = r#"{"machine":"2 cores","commands":["cargo bench"],"numbers":{"parse_ns":17}}"#;
+    let (world, told) = report_of("benchmark", whole, 3);
+    world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
+    assert!(told.contains("artifact   numbers"), "{told}");
+    let prompt = world.seen("prompt-code");
+    assert!(prompt.contains(r#""machine""#), "{prompt}");
+    let less = r#"{"commands":["cargo bench"],"numbers":{"parse_ns":17}}"#;
+    let (world, _) = report_of("benchmark", less, 3);
+    world.at_gate(GateKind::Review, r#"[{"ended":"failed"}]"#);
+}
+
 #[test]
 fn what_an_agent_puts_in_the_place_of_gits_settings_holds_nothing_up() {
     let world = World::new();

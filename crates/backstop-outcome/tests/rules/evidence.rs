@@ -10,11 +10,12 @@ use proptest::prelude::*;
 
 use Measurement::{Found, Unmeasured};
 
-const ARTIFACTS: [Measurement<Artifact>; 4] = [
+const ARTIFACTS: [Measurement<Artifact>; 5] = [
     Unmeasured,
     Found(Artifact::Missing),
     Found(Artifact::Text),
     Found(Artifact::Numbers),
+    Found(Artifact::Sarif { results: 2 }),
 ];
 const TREES: [Measurement<TreeChange>; 3] = [
     Unmeasured,
@@ -79,7 +80,9 @@ fn define_and_plan_need_their_artifact() {
                 let wanted = match artifact {
                     Unmeasured => Status::Unknown,
                     Found(Artifact::Missing) => failed(FailCause::NoArtifact),
-                    Found(Artifact::Text | Artifact::Numbers) => Status::Success,
+                    Found(Artifact::Text | Artifact::Numbers | Artifact::Sarif { .. }) => {
+                        Status::Success
+                    }
                 };
                 assert_eq!(
                     judged(post(stage, kind), &evidence),
@@ -143,7 +146,9 @@ fn a_benchmark_needs_numbers_and_their_commands_and_may_change_the_tree() {
         for artifact in ARTIFACTS {
             let wanted = match artifact {
                 Unmeasured => Status::Unknown,
-                Found(Artifact::Missing | Artifact::Text) => failed(FailCause::NoArtifact),
+                Found(Artifact::Missing | Artifact::Text | Artifact::Sarif { .. }) => {
+                    failed(FailCause::NoArtifact)
+                }
                 Found(Artifact::Numbers) => Status::Success,
             };
             let found = judged(
@@ -279,6 +284,80 @@ fn numbers_count_with_the_commands_that_made_them() {
     }
 }
 
+const BENCHMARK: &str =
+    r#"{"machine":"2 cores","commands":["cargo bench"],"numbers":{"parse":{"ns":17}}}"#;
+
+#[test]
+fn an_object_of_a_benchmark_needs_its_machine_its_commands_and_a_number() {
+    let read = |text: &str| Artifact::read(Some(text));
+    assert_eq!(read(BENCHMARK), Artifact::Numbers);
+    assert_eq!(read(&format!("\n {BENCHMARK}\r\n")), Artifact::Numbers);
+    for (part, other) in [
+        ("\"2 cores\"", r#"{"cpu":"x","cores":2}"#),
+        (r#"{"parse":{"ns":17}}"#, "[1.5]"),
+        (r#""numbers""#, r#""note":"`x`","numbers""#),
+    ] {
+        assert_eq!(
+            read(&BENCHMARK.replace(part, other)),
+            Artifact::Numbers,
+            "{other}"
+        );
+    }
+    for (part, other) in [
+        ("\"2 cores\"", "\" \""),
+        ("\"2 cores\"", "{}"),
+        ("\"2 cores\"", "2"),
+        (r#""machine":"2 cores","#, ""),
+        (r#""commands":["cargo bench"],"#, ""),
+        (r#"["cargo bench"]"#, "[]"),
+        (r#"["cargo bench"]"#, r#"["`cargo bench`",7]"#),
+        (r#"["cargo bench"]"#, r#""cargo bench""#),
+        ("17", "\"17\""),
+        (r#"{"parse":{"ns":17}}"#, "{}"),
+        (r#","numbers":{"parse":{"ns":17}}"#, r#","note":"17""#),
+    ] {
+        let text = BENCHMARK.replace(part, other);
+        assert_ne!(text, BENCHMARK, "{part}");
+        assert_eq!(read(&text), Artifact::Text, "{text}");
+    }
+}
+
+const SARIF: &str = r#"{"version":"2.1.0","$schema":"https://json.schemastore.org/sarif-2.1.0.json","runs":[
+    {"tool":{"driver":{"name":"scan"}},"results":[{"message":{"text":"a secret"}},{"message":{"text":"another"}}]},
+    {"tool":{"driver":{"name":"audit"}},"results":[{"ruleId":"R1","message":{"id":"default"}}]}]}"#;
+
+#[test]
+fn a_log_in_sarif_is_told_with_its_number_of_results() {
+    let read = |text: &str| Artifact::read(Some(text));
+    assert_eq!(read(SARIF), Artifact::Sarif { results: 3 });
+    let clean = r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"scan"}},"results":[]}]}"#;
+    assert_eq!(read(clean), Artifact::Sarif { results: 0 });
+    for (part, other) in [
+        ("\"2.1.0\"", "\"2.0.0\""),
+        ("\"2.1.0\"", "2.1"),
+        ("\"scan\"", "\" \""),
+        ("\"driver\"", "\"chauffeur\""),
+        ("\"results\":[]", "\"results\":null"),
+        ("\"results\":[]", "\"results\":[\"found `$ command` 1\"]"),
+        ("\"results\":[]", "\"results\":[{\"message\":\"found\"}]"),
+        (",\"results\":[]", ""),
+        (
+            r#"[{"tool":{"driver":{"name":"scan"}},"results":[]}]"#,
+            "[]",
+        ),
+        (
+            r#"[{"tool":{"driver":{"name":"scan"}},"results":[]}]"#,
+            "{}",
+        ),
+    ] {
+        let text = clean.replace(part, other);
+        assert_ne!(text, clean, "{part}");
+        assert_eq!(read(&text), Artifact::Text, "{text}");
+    }
+    let wire = serde_json::to_string(&read(SARIF)).unwrap();
+    assert_eq!(wire, r#"{"sarif":{"results":3}}"#);
+}
+
 #[test]
 fn the_first_visit_is_the_first() {
     assert_eq!(VisitKind::of(Visit::FIRST), VisitKind::First);
@@ -381,7 +460,17 @@ proptest! {
     }
 
     #[test]
-    fn reading_an_artifact_never_panics(text in ".{0,80}") {
+    fn reading_an_artifact_never_panics(
+        text in ".{0,80}",
+        at in any::<prop::sample::Index>(),
+        put in "[{}\\[\\]\",:a-z0-9]{0,3}",
+    ) {
         let _ = Artifact::read(Some(&text));
+        for object in [BENCHMARK, SARIF] {
+            let mut chars: Vec<char> = object.chars().collect();
+            let from = at.index(chars.len());
+            chars.splice(from..=from, put.chars());
+            let _ = Artifact::read(Some(&chars.into_iter().collect::<String>()));
+        }
     }
 }

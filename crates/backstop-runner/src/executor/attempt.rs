@@ -24,7 +24,6 @@ use crate::edge::Ground;
 use crate::git::{Bench, GitError, LaneRef, Workspace};
 use crate::process::{self, Ended, EndedBy, Exit, Identity, Limits, Oom, Spawn, SpawnError, Stdin};
 use crate::prompt;
-use crate::ruling;
 
 /// The machinery around the agent does not do, and a person has to mend it.
 pub(super) const UNUSABLE: Status = Status::AgentUnavailable {
@@ -415,7 +414,7 @@ fn ruling(ground: &Ground, order: &Order, message: Option<&str>) -> Option<Rulin
     let kind = own.and_then(GateSpec::artifact_kind);
     message
         .filter(|_| order.role.judges())
-        .map(|message| ruling::read(&ground.redactor.redact(message), kind))
+        .map(|message| Ruling::read(&ground.redactor.redact(message), kind))
 }
 
 /// Who the attempt was. What the agent does not report is told as such; one that names no session had one of its own.

@@ -229,7 +229,7 @@ fn artifact(ground: &Ground, order: &Order, message: Option<&str>) -> Result<Art
     let form = Artifact::read(text);
     match (form, text) {
         (Artifact::Missing, _) | (_, None) => Ok(ArtifactSeen::Blank),
-        (Artifact::Text | Artifact::Numbers, Some(text)) => {
+        (Artifact::Text | Artifact::Numbers | Artifact::Sarif { .. }, Some(text)) => {
             let kept = ground.blobs.put(ground.redactor.redact(text).as_bytes());
             let digest = kept.map_err(|error| failed("kept", &error))?;
             let head = Text::clip(&ground.redactor.redact(text));

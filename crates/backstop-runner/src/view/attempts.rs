@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use backstop_engine::review::{EffectiveReasoning, Label, RouteReceipt};
 use backstop_engine::vocab::{Attempt, CommitId, Digest, EffectId, Phase, Stage, Timestamp, Visit};
-use backstop_engine::{ArtifactSeen, AttemptEnded, Cost, Fact, Order, Role, Ruling};
+use backstop_engine::{AttemptEnded, Cost, Fact, Order, Role, Ruling};
 use serde::Serialize;
 
+use super::artifact::{ArtifactView, artifact};
 use crate::blobs::Blobs;
 use crate::history::{History, Step};
 use crate::words;
@@ -104,8 +105,8 @@ pub struct AttemptView {
     pub transcript: Option<PathBuf>,
     /// The digest of the transcript.
     pub transcript_digest: Option<Digest>,
-    /// Where the artifact is that it left to read.
-    pub artifact: Option<PathBuf>,
+    /// What it handed over.
+    pub artifact: Option<ArtifactView>,
     /// The commit that its work is kept as.
     pub commit: Option<CommitId>,
     /// The end of what it said.
@@ -200,9 +201,7 @@ fn fill(view: &mut AttemptView, ended: &AttemptEnded, order: &Order, blobs: &Blo
             .map(|one| one.as_str().to_owned())
             .collect();
     }
-    if let ArtifactSeen::Kept { digest, .. } = &ended.artifact {
-        view.artifact = blobs.path(digest).ok();
-    }
+    view.artifact = artifact(&ended.artifact, blobs);
     view.transcript = ended.transcript.and_then(|digest| blobs.path(&digest).ok());
     view.transcript_digest = ended.transcript;
     view.commit = ended.head.as_ref().map(|head| head.commit.clone());
