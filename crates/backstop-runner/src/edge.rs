@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use backstop_engine::plan::Author;
 use backstop_engine::vocab::{Digest, MissionId, Phase, Signature, Text, Timestamp};
-use backstop_engine::{Charter, Order};
+use backstop_engine::{Charter, Order, Role};
 use serde::{Deserialize, Serialize};
 
 use crate::blobs::Blobs;
@@ -30,6 +30,9 @@ pub struct Settings {
     pub require_clean: bool,
     /// Limits of time.
     pub limits: Limits,
+    /// What roles are told in place of the built-in prompts; templates.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prompts: BTreeMap<Role, String>,
     /// Where the plan is from; none for a goal, and for a file that the opener named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanOrigin>,
@@ -92,7 +95,7 @@ impl Settings {
     ///
     /// # Errors
     /// When they are too long.
-    pub fn freeze(&self) -> Result<Text<65536>, SettingsError> {
+    pub fn freeze(&self) -> Result<Text<262_144>, SettingsError> {
         let failed = |words: String| SettingsError {
             act: "frozen",
             words,
