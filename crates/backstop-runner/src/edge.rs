@@ -198,3 +198,23 @@ impl From<&backstop_engine::Base> for crate::git::Base {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::LONGEST_PROMPT;
+
+    #[test]
+    fn the_longest_prompt_of_every_role_fits() {
+        // What JSON writes twice as long.
+        let prompt = "\"".repeat(LONGEST_PROMPT);
+        let prompts = Role::ALL.map(|role| (role, prompt.clone()));
+        let settings = Settings {
+            prompts: prompts.into(),
+            ..Settings::default()
+        };
+        let frozen = settings.freeze().unwrap();
+        let read: Settings = serde_json::from_str(frozen.as_str()).unwrap();
+        assert_eq!(read, settings);
+    }
+}
