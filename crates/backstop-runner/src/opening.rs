@@ -1,5 +1,6 @@
 //! From a wish and the configuration to a charter: what a new mission is opened with.
 
+mod configured;
 mod planning;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use crate::config::{self, ConfigError, Duration, File, Preset, RoleTable};
 use crate::edge::{self, Limits, PlanOrigin, SettingsError};
 use crate::git::{GitError, Repository};
 
+pub use configured::{Configured, configuration};
 pub use planning::read_plan;
 pub(crate) use planning::{name, title};
 
@@ -149,72 +151,6 @@ pub fn listed(refusals: &Refusals) -> String {
         .map(|refusal| format!("  - {refusal}"))
         .collect::<Vec<_>>()
         .join("\n")
-}
-
-/// What is configured for a repository.
-#[derive(Debug, Clone)]
-pub struct Configured {
-    /// Both files as one.
-    pub file: File,
-    /// The ceilings.
-    pub ceilings: Ceilings,
-    /// The texts that stand in place of built-in prompts.
-    pub prompts: BTreeMap<Role, String>,
-}
-
-/// The repository's file over the operator's own, key by key where both are tables of agents, else file by file.
-///
-/// # Errors
-/// When one of them is wrong.
-pub fn configuration(root: &Path) -> Result<Configured, OpeningError> {
-    let path = root.join(config::FILE_NAME);
-    let repository = read(root, &path)?;
-    let own = match config::own_path() {
-        Some(path) => read(root, &path)?,
-        None => None,
-    };
-    Ok(match (repository, own) {
-        (Some(repository), Some(own)) => repository.over(own),
-        (Some(one), None) | (None, Some(one)) => one,
-        (None, None) => Configured {
-            file: File::default(),
-            ceilings: Ceilings::DEFAULT,
-            prompts: BTreeMap::new(),
-        },
-    })
-}
-
-impl Configured {
-    /// This, with `own` for every part that this leaves out.
-    fn over(self, own: Self) -> Self {
-        let ceilings = if self.file.ceilings.is_empty() {
-            own.ceilings
-        } else {
-            self.ceilings
-        };
-        let prompts = if self.prompts.is_empty() {
-            own.prompts
-        } else {
-            self.prompts
-        };
-        Self {
-            file: self.file.over(own.file),
-            ceilings,
-            prompts,
-        }
-    }
-}
-
-fn read(root: &Path, path: &Path) -> Result<Option<Configured>, ConfigError> {
-    let Some(file) = config::read(path)? else {
-        return Ok(None);
-    };
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    Ok(Some(Configured {
-        ceilings: config::ceilings(path, &text, &file)?,
-        prompts: config::prompts(root, path, &text, &file)?,
-        file,
-    }))
 }
 
 /// The charter of a new mission.

@@ -215,9 +215,11 @@ mod tests {
 
     fn filled(text: &str) -> String {
         let template = Template::parse(text).unwrap();
-        template.fill(|placeholder| match placeholder {
-            Placeholder::Checks => String::new(),
-            other => format!("<{{{}}}>", other.name()),
+        template.fill(|placeholder| {
+            if placeholder == Placeholder::Checks {
+                return String::new();
+            }
+            format!("<{{{}}}>", placeholder.name())
         })
     }
 

@@ -64,6 +64,7 @@ const fn work(kind: PhaseKind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use backstop_engine::gates::Verdict;
+    use backstop_engine::review::Finding;
     use serde_json::{Value, json};
 
     use super::*;
@@ -83,7 +84,7 @@ mod tests {
         };
         let reason = "the total is wrong".parse().unwrap();
         assert_eq!(verdict, Verdict::Fail { reason });
-        let findings: Vec<&str> = findings.as_slice().iter().map(|one| one.as_str()).collect();
+        let findings: Vec<&str> = findings.as_slice().iter().map(Finding::as_str).collect();
         let wanted = ["src/total.rs: it leaves out the tax", "nothing tests it"];
         assert_eq!(findings, wanted);
     }
