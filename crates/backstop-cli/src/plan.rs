@@ -139,7 +139,7 @@ fn checks(no_check: bool) -> Result<Checks, Fault> {
     let Ok(repository) = Repository::discover(&Git::new(), &std::env::current_dir()?) else {
         return Ok(Checks::None);
     };
-    let (file, _) = opening::configuration(repository.root())?;
+    let file = opening::configuration(repository.root())?.file;
     Ok(if file.checks.is_empty() && file.check.is_empty() {
         Checks::None
     } else {

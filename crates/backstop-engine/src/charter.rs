@@ -146,7 +146,7 @@ pub struct CharterDraft {
     /// Choices.
     pub settings: Settings,
     /// What the edge needs to do its effects, in its own words; frozen with the rest and never read here.
-    pub edge: Text<65536>,
+    pub edge: Text<262_144>,
 }
 
 /// A charter that no mission can be opened with.

@@ -13,6 +13,10 @@ use serde::Deserialize;
 use crate::Ruling;
 
 impl Ruling {
+    /// The JSON schema of an object that is read as a verdict. What is read is wider only in case, in the words APPROVE
+    /// and BLOCK, and in what may be left out.
+    pub const SCHEMA: &str = include_str!("verdict.schema.json");
+
     /// Reads a final message. One that starts with `{` is the object of the contract or no verdict: a structured verdict
     /// outranks text, and a broken one is not read as text. Any other is read by its first line; a failure's findings are
     /// the items of its lists.

@@ -6,13 +6,16 @@
 mod error;
 mod file;
 mod gates;
+mod prompts;
 mod units;
 
 pub use error::ConfigError;
+pub(crate) use error::closest;
 pub use file::{
     AgentTable, AutoTable, CheckTable, File, GateTable, LimitTable, PreflightTable, Preset,
-    ReviewTable, RoleTable, RoleTables, ShipTable, WorkspaceTable,
+    PromptTable, ReviewTable, RoleTable, RoleTables, ShipTable, WorkspaceTable,
 };
+pub use prompts::{LONGEST_PROMPT, prompts};
 pub use units::{Duration, Usd, micro_usd};
 
 use std::io;
@@ -114,6 +117,8 @@ pub fn ceilings(path: &Path, text: &str, file: &File) -> Result<Ceilings, Config
 
 #[cfg(test)]
 mod tests {
+    use backstop_engine::Role;
+
     use super::*;
 
     fn refused(text: &str) -> String {
@@ -238,6 +243,13 @@ off = true
 agent = "scripted"
 model = "n"
 effort = "low"
+[prompts]
+scout = "prompts/scout.md"
+planner = "prompts/planner.md"
+implementer = "prompts/implementer.md"
+reviewer = "prompts/reviewer.md"
+verifier = "prompts/verifier.md"
+release_lead = "prompts/release_lead.md"
 [ceilings]
 streak = 2
 cost = 1.5
@@ -269,6 +281,10 @@ protected = ["ci/"]
         assert_eq!(ceilings.of(Account::Streak), 2);
         assert_eq!(ceilings.of(Account::Cost), 1_500_000);
         assert_eq!(ceilings.of(Account::ActiveTime), 2 * 3_600_000);
+        for role in Role::ALL {
+            let named = file.prompts.of(role).unwrap().get_ref().clone();
+            assert_eq!(named, PathBuf::from(format!("prompts/{role}.md")));
+        }
         assert_eq!(file.gate.expiry.unwrap().millis(), 24 * 3_600_000);
     }
 }

@@ -213,7 +213,7 @@ fn missions(home: &Home, ids: &[backstop_engine::vocab::MissionId]) -> Finding {
 /// The settings, and what follows from them: agents and checks.
 fn settings(root: &Path) -> Vec<Finding> {
     let file = match opening::configuration(root) {
-        Ok((file, _)) => file,
+        Ok(configured) => configured.file,
         Err(error) => return vec![Finding::new("settings", Weight::Blocks, error.to_string())],
     };
     let own = config::own_path().into_iter();

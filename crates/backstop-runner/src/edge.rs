@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use backstop_engine::plan::Author;
 use backstop_engine::vocab::{Digest, MissionId, Phase, Signature, Text, Timestamp};
-use backstop_engine::{Charter, Order};
+use backstop_engine::{Charter, Order, Role};
 use serde::{Deserialize, Serialize};
 
 use crate::blobs::Blobs;
@@ -30,6 +30,9 @@ pub struct Settings {
     pub require_clean: bool,
     /// Limits of time.
     pub limits: Limits,
+    /// What roles are told in place of the built-in prompts; templates.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prompts: BTreeMap<Role, String>,
     /// Where the plan is from; none for a goal, and for a file that the opener named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanOrigin>,
@@ -92,7 +95,7 @@ impl Settings {
     ///
     /// # Errors
     /// When they are too long.
-    pub fn freeze(&self) -> Result<Text<65536>, SettingsError> {
+    pub fn freeze(&self) -> Result<Text<262_144>, SettingsError> {
         let failed = |words: String| SettingsError {
             act: "frozen",
             words,
@@ -193,5 +196,25 @@ impl From<&backstop_engine::Base> for crate::git::Base {
             tree: base.tree,
             branch: base.branch.as_ref().map(ToString::to_string),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::LONGEST_PROMPT;
+
+    #[test]
+    fn the_longest_prompt_of_every_role_fits() {
+        // What JSON writes twice as long.
+        let prompt = "\"".repeat(LONGEST_PROMPT);
+        let prompts = Role::ALL.map(|role| (role, prompt.clone()));
+        let settings = Settings {
+            prompts: prompts.into(),
+            ..Settings::default()
+        };
+        let frozen = settings.freeze().unwrap();
+        let read: Settings = serde_json::from_str(frozen.as_str()).unwrap();
+        assert_eq!(read, settings);
     }
 }

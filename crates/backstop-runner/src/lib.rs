@@ -27,5 +27,6 @@ pub mod redact;
 pub mod scaffold;
 pub mod state;
 pub mod story;
+pub mod template;
 pub mod view;
 pub mod words;

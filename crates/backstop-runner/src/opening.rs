@@ -1,5 +1,6 @@
 //! From a wish and the configuration to a charter: what a new mission is opened with.
 
+mod configured;
 mod planning;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use crate::config::{self, ConfigError, Duration, File, Preset, RoleTable};
 use crate::edge::{self, Limits, PlanOrigin, SettingsError};
 use crate::git::{GitError, Repository};
 
+pub use configured::{Configured, configuration};
 pub use planning::read_plan;
 pub(crate) use planning::{name, title};
 
@@ -151,40 +153,6 @@ pub fn listed(refusals: &Refusals) -> String {
         .join("\n")
 }
 
-/// The repository's file over the operator's own, key by key where both are tables of agents, else file by file.
-///
-/// # Errors
-/// When one of them is wrong.
-pub fn configuration(root: &Path) -> Result<(File, Ceilings), OpeningError> {
-    let path = root.join(config::FILE_NAME);
-    let repository = read(&path)?;
-    let own = match config::own_path() {
-        Some(path) => read(&path)?,
-        None => None,
-    };
-    let ceilings = repository
-        .as_ref()
-        .filter(|(file, _)| !file.ceilings.is_empty());
-    let ceilings = ceilings
-        .or(own.as_ref())
-        .map_or(Ceilings::DEFAULT, |(_, ceilings)| *ceilings);
-    let file = match (repository, own) {
-        (Some((file, _)), Some((own, _))) => file.over(own),
-        (Some((file, _)), None) | (None, Some((file, _))) => file,
-        (None, None) => File::default(),
-    };
-    Ok((file, ceilings))
-}
-
-fn read(path: &Path) -> Result<Option<(File, Ceilings)>, ConfigError> {
-    let Some(file) = config::read(path)? else {
-        return Ok(None);
-    };
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    let ceilings = config::ceilings(path, &text, &file)?;
-    Ok(Some((file, ceilings)))
-}
-
 /// The charter of a new mission.
 ///
 /// # Errors
@@ -222,7 +190,8 @@ pub fn asking(
     let goal = wish.goal.as_deref().filter(|goal| !goal.trim().is_empty());
     let goal = goal.ok_or(OpeningError::NoGoal)?;
     let set = Set::read(repository, wish)?;
-    let agent = spec(&set.file, wish, &set.file.roles.planner, &set.ceilings)?;
+    let Configured { file, ceilings, .. } = &set.configured;
+    let agent = spec(file, wish, &file.roles.planner, ceilings)?;
     let checked = planning::checked(wish.unchecked, &set.checks);
     let plan = Plan::single(PhaseKind::Research, goal, checked).map_err(OpeningError::Plan)?;
     let charter = frozen(repository, wish, (set, plan), asked_by)?;
@@ -233,22 +202,17 @@ pub fn asking(
     })
 }
 
-/// What is configured.
+/// What is configured, with the checks of the wish.
 struct Set {
-    file: File,
-    ceilings: Ceilings,
+    configured: Configured,
     checks: Vec<Check>,
 }
 
 impl Set {
     fn read(repository: &Repository, wish: &Wish) -> Result<Self, OpeningError> {
-        let (file, ceilings) = configuration(repository.root())?;
-        let checks = planning::checks(&file, wish)?;
-        Ok(Self {
-            file,
-            ceilings,
-            checks,
-        })
+        let configured = configuration(repository.root())?;
+        let checks = planning::checks(&configured.file, wish)?;
+        Ok(Self { configured, checks })
     }
 }
 
@@ -258,11 +222,12 @@ fn frozen(
     (set, plan): (Set, Plan),
     opened_by: Signature,
 ) -> Result<Charter, OpeningError> {
-    let Set {
+    let Set { configured, checks } = set;
+    let Configured {
         file,
         ceilings,
-        checks,
-    } = set;
+        prompts,
+    } = configured;
     let checked = match wish.unchecked {
         Unchecked::Wanted => Checked::Waived,
         Unchecked::Refused => Checked::ByHost,
@@ -292,7 +257,7 @@ fn frozen(
         checked,
         gates: gates(&file)?,
         settings,
-        edge: edge(&file, wish, repository.root()).freeze()?,
+        edge: edge(&file, prompts, wish, repository.root()).freeze()?,
     };
     let unfit: Vec<_> = draft.gate_faults().collect();
     if !unfit.is_empty() {
@@ -416,7 +381,7 @@ fn settings(file: &File, wish: &Wish) -> Settings {
     }
 }
 
-fn edge(file: &File, wish: &Wish, root: &Path) -> edge::Settings {
+fn edge(file: &File, prompts: BTreeMap<Role, String>, wish: &Wish, root: &Path) -> edge::Settings {
     let defaults = Limits::default();
     let ms = |duration: Option<Duration>, default| duration.map_or(default, Duration::millis);
     let mut protected = vec![config::FILE_NAME.to_owned()];
@@ -427,6 +392,7 @@ fn edge(file: &File, wish: &Wish, root: &Path) -> edge::Settings {
         copy: file.workspace.copy.clone(),
         protected,
         require_clean: file.preflight.require_clean,
+        prompts,
         plan: match &wish.plan {
             Some(Planned::Stored(stored)) => Some(stored.1.clone()),
             Some(Planned::File(_)) | None => None,

@@ -368,6 +368,7 @@ mod tests {
             ("[[check]]", "[[check]]\nname = \"a\"\ncommand = \"a\"\n"),
             ("[agents.exec]", "[agents.exec]\n"),
             ("[roles.scout]", "[roles.scout]\n"),
+            ("[prompts]", "[prompts]\n"),
             ("[auto]", "[auto]\n"),
             ("[gate]", "[gate]\n"),
             ("[ship]", "[ship]\n"),

@@ -270,7 +270,7 @@ fn phase_text(text: &mut String, (number, count): (Phase, usize), phase: &PhaseS
 
 /// What a mission that runs it may spend and how often it may fail, as configured now.
 fn ceilings(text: &mut String, place: &Place) -> Result<(), Fault> {
-    let (_, ceilings) = opening::configuration(place.repository.root())?;
+    let ceilings = opening::configuration(place.repository.root())?.ceilings;
     text.push_str("\nceilings of a mission that runs it\n");
     for account in Account::ALL {
         let amount = account.amount(ceilings.of(account));

@@ -18,6 +18,7 @@ mod journals;
 mod limits;
 mod loops;
 mod plans;
+mod prompts;
 mod proposes;
 mod reviews;
 mod sets_up;

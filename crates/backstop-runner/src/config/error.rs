@@ -122,7 +122,8 @@ fn nearest(message: &str) -> Option<&str> {
     closest(unknown, expected.split('`').skip(1).step_by(2))
 }
 
-fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+/// The known word nearest to `name`; none when none is near.
+pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let distances = known.map(|word| (strsim::damerau_levenshtein(name, word), word));
     let (distance, word) = distances.min()?;
     (distance <= 2.max(name.len() / 3)).then_some(word)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::PathBuf;
 
 use backstop_engine::gates::GateDraft;
 use backstop_engine::mode::Mode;
@@ -31,6 +32,8 @@ pub struct File {
     pub agents: BTreeMap<String, AgentTable>,
     /// Who plays which role.
     pub roles: RoleTables,
+    /// What roles are told, in place of the built-in prompts.
+    pub prompts: PromptTable,
     /// Gates between roles, in place of the default board.
     pub gates: Vec<Spanned<GateDraft>>,
     /// A ready-made set of them, before those of `gates`.
@@ -78,6 +81,7 @@ impl File {
                 verifier: self.roles.verifier.or(own.roles.verifier),
                 release_lead: self.roles.release_lead.or(own.roles.release_lead),
             },
+            prompts: part(self.prompts, own.prompts),
             gates: part(self.gates, own.gates),
             preset: self.preset.or(own.preset),
             ceilings: part(self.ceilings, own.ceilings),
@@ -160,6 +164,39 @@ impl RoleTables {
             Role::ReleaseLead => self.release_lead.as_ref(),
         };
         table.filter(|table| !table.off)
+    }
+}
+
+/// Files with what each role is told, relative to the repository's root.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PromptTable {
+    /// Define.
+    pub scout: Option<Spanned<PathBuf>>,
+    /// Plan.
+    pub planner: Option<Spanned<PathBuf>>,
+    /// Code.
+    pub implementer: Option<Spanned<PathBuf>>,
+    /// Validate.
+    pub reviewer: Option<Spanned<PathBuf>>,
+    /// Validate, after the reviewer.
+    pub verifier: Option<Spanned<PathBuf>>,
+    /// Ship.
+    pub release_lead: Option<Spanned<PathBuf>>,
+}
+
+impl PromptTable {
+    /// The file of a role; none for the built-in prompt.
+    #[must_use]
+    pub const fn of(&self, role: Role) -> Option<&Spanned<PathBuf>> {
+        match role {
+            Role::Scout => self.scout.as_ref(),
+            Role::Planner => self.planner.as_ref(),
+            Role::Implementer => self.implementer.as_ref(),
+            Role::Reviewer => self.reviewer.as_ref(),
+            Role::Verifier => self.verifier.as_ref(),
+            Role::ReleaseLead => self.release_lead.as_ref(),
+        }
     }
 }
 

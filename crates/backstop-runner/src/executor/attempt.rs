@@ -247,6 +247,7 @@ fn given(ground: &Ground, order: &Order) -> Given {
             charter: &ground.charter,
             phase,
             order,
+            own: ground.settings.prompts.get(&order.role).map(String::as_str),
             blobs: &ground.blobs,
         })
     });

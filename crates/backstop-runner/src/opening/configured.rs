@@ -1,0 +1,76 @@
+//! What is configured: the repository's file and the operator's own as one, with the texts that they name.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use backstop_engine::Role;
+use backstop_engine::mode::Ceilings;
+
+use super::OpeningError;
+use crate::config::{self, ConfigError, File};
+
+/// What is configured for a repository.
+#[derive(Debug, Clone)]
+pub struct Configured {
+    /// Both files as one.
+    pub file: File,
+    /// The ceilings.
+    pub ceilings: Ceilings,
+    /// The texts that stand in place of built-in prompts.
+    pub prompts: BTreeMap<Role, String>,
+}
+
+/// The repository's file over the operator's own, key by key where both are tables of agents, else file by file.
+///
+/// # Errors
+/// When one of them is wrong.
+pub fn configuration(root: &Path) -> Result<Configured, OpeningError> {
+    let path = root.join(config::FILE_NAME);
+    let repository = read(root, &path)?;
+    let own = match config::own_path() {
+        Some(path) => read(root, &path)?,
+        None => None,
+    };
+    Ok(match (repository, own) {
+        (Some(repository), Some(own)) => repository.over(own),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => Configured {
+            file: File::default(),
+            ceilings: Ceilings::DEFAULT,
+            prompts: BTreeMap::new(),
+        },
+    })
+}
+
+impl Configured {
+    /// This, with `own` for every part that this leaves out.
+    fn over(self, own: Self) -> Self {
+        let ceilings = if self.file.ceilings.is_empty() {
+            own.ceilings
+        } else {
+            self.ceilings
+        };
+        let prompts = if self.prompts.is_empty() {
+            own.prompts
+        } else {
+            self.prompts
+        };
+        Self {
+            file: self.file.over(own.file),
+            ceilings,
+            prompts,
+        }
+    }
+}
+
+fn read(root: &Path, path: &Path) -> Result<Option<Configured>, ConfigError> {
+    let Some(file) = config::read(path)? else {
+        return Ok(None);
+    };
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    Ok(Some(Configured {
+        ceilings: config::ceilings(path, &text, &file)?,
+        prompts: config::prompts(root, path, &text, &file)?,
+        file,
+    }))
+}
