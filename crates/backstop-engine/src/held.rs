@@ -255,6 +255,19 @@ fn holder<'a>(turn: &'a Turn, gate: &Gate) -> Result<(&'a GateSpec, Holder), Ref
     Ok((spec.ok_or(Refusal::NoGate)?, holder))
 }
 
+/// A person's yes to a gate that holds, for the last attempt of its role.
+fn approval(lane: &Lane, holder: &Holder, digest: Digest, answer: &Answer) -> Approval {
+    let role = Role::named(&holder.role);
+    Approval {
+        target: Target {
+            gate: holder.gate.clone(),
+            attempt: role.map_or(Attempt::FIRST, |role| attempt_of(lane, role)),
+        },
+        digest,
+        note: answer.note.clone().unwrap_or_default(),
+    }
+}
+
 /// Opens the gate that holds: an approval where it waits for one, an override with a note else.
 pub(crate) fn approve(
     turn: &mut Turn,
@@ -264,15 +277,7 @@ pub(crate) fn approve(
 ) -> Result<(), Refusal> {
     let (spec, holder) = holder(turn, gate)?;
     let lane = &turn.m.lane;
-    let role = Role::named(spec.role());
-    let approval = Approval {
-        target: Target {
-            gate: holder.gate,
-            attempt: role.map_or(Attempt::FIRST, |role| attempt_of(lane, role)),
-        },
-        digest: gate.digest.unwrap_or(lane.head.tree),
-        note: answer.note.clone().unwrap_or_default(),
-    };
+    let approval = approval(lane, &holder, gate.digest.unwrap_or(lane.head.tree), answer);
     let now = judged(lane);
     let waits = (spec.kind(), holder.state) == (GateKind::Approve, StateKind::Pending);
     let failed = holder.state == StateKind::Escalated && spec.kind() != GateKind::Approve;
@@ -367,15 +372,7 @@ pub(crate) fn overrule_all(turn: &mut Turn, operator: &Operator, answer: &Answer
     turn.m.lane.turn(None);
     for holder in holders(&turn.m.lane) {
         let lane = &turn.m.lane;
-        let role = Role::named(&holder.role);
-        let approval = Approval {
-            target: Target {
-                attempt: role.map_or(Attempt::FIRST, |role| attempt_of(lane, role)),
-                gate: holder.gate,
-            },
-            digest: lane.head.tree,
-            note: answer.note.clone().unwrap_or_default(),
-        };
+        let approval = approval(lane, &holder, lane.head.tree, answer);
         // A gate that waits for an approval of something else is asked about by itself, before the tree lands.
         if let Ok(board) = lane.board.overrule(operator, &approval, &lane.judged()) {
             turn.m.lane.board = board;

@@ -20,6 +20,12 @@ use crate::{
     Brief, CheckFor, CheckResult, Passed, Reason, ReviewStop, Role, Rule, checks, handing, held,
 };
 
+/// A role that judges failed the visit: with progress since the last failure, and without.
+const REVIEW_FAILED: [Rule; 2] = [
+    Rule::ReviewFailedWithProgress,
+    Rule::ReviewFailedWithoutProgress,
+];
+
 /// Begins a visit: pins the tree, then has the host check it.
 pub(crate) fn begin(turn: &mut Turn) {
     if !is_on(turn, Role::Reviewer) {
@@ -264,14 +270,7 @@ fn failed(turn: &mut Turn, role: Role, passed: Passed, escalated: bool) {
     handing::repairs(turn, role, &passed.findings);
     if escalated {
         turn.m.lane.review = None;
-        return fail(
-            turn,
-            [
-                Rule::ReviewFailedWithProgress,
-                Rule::ReviewFailedWithoutProgress,
-            ],
-            true,
-        );
+        return fail(turn, REVIEW_FAILED, true);
     }
     let tree = turn.m.lane.head.tree;
     record(turn, passed, Verdict::RepairsNeeded, tree);
@@ -291,14 +290,7 @@ fn record(turn: &mut Turn, passed: Passed, verdict: Verdict, found: Digest) {
         Loop::Stopped(stopped) => stop(turn, stopped),
         end @ Loop::Repairing(_) => {
             turn.m.lane.review = Some(end);
-            fail(
-                turn,
-                [
-                    Rule::ReviewFailedWithProgress,
-                    Rule::ReviewFailedWithoutProgress,
-                ],
-                false,
-            );
+            fail(turn, REVIEW_FAILED, false);
         }
         end @ (Loop::Parked(_) | Loop::Verified(_)) => {
             turn.m.lane.review = Some(end);
@@ -396,13 +388,7 @@ fn stop(turn: &mut Turn, stopped: Stopped) {
         turn.settle(&Settlement::AttemptEndedWithoutFault);
         return gate(turn, Vec::from([Reason::Reviewed(kind)]), Next::Visit);
     }
-    charge(
-        turn,
-        [
-            Rule::ReviewFailedWithProgress,
-            Rule::ReviewFailedWithoutProgress,
-        ],
-    );
+    charge(turn, REVIEW_FAILED);
     match mode::after_validate(turn.m.mode, Verdict::RepairsNeeded, turn.meter()) {
         mode::Next::Gate(_) => judge(turn, Verdict::RepairsNeeded),
         mode::Next::Advance | mode::Next::LoopBack => {
