@@ -250,8 +250,12 @@ fn without_emphasis(line: &str) -> Option<String> {
     let body = line.strip_prefix(mark)?;
     let whole = body.strip_suffix(mark).map(|inner| (inner, ""));
     let first = body.split_once(mark);
-    // The first closing mark counts, unless it is in the middle of a name such as `some_name`.
-    let apart = |(_, rest): &(&str, &str)| rest.is_empty() || rest.starts_with(['.', ':', ' ']);
+    // The first closing mark counts, unless it is in the middle of a name such as `some_name` or stands after a space,
+    // where Markdown closes nothing.
+    let apart = |(inner, rest): &(&str, &str)| {
+        !inner.ends_with(char::is_whitespace)
+            && (rest.is_empty() || rest.starts_with(['.', ':', ' ']))
+    };
     let (inner, rest) = first.filter(apart).or(whole)?;
     Some([inner, rest].concat())
 }
