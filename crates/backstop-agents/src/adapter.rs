@@ -2,9 +2,13 @@
 
 use std::path::PathBuf;
 
+use crate::claude::Claude;
 use crate::exec::Exec;
 use crate::scripted::Scripted;
 use crate::{AgentEvent, Stream};
+
+/// The operator's setting for the program to start.
+pub const PROGRAM: &str = "program";
 
 /// What one launch asks of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,11 +21,28 @@ pub struct Invocation {
     pub effort: Option<String>,
     /// The session to take up.
     pub session: Option<String>,
+    /// What the agent may do.
+    pub access: Access,
     /// Settings of this agent that the operator gave by name, such as the command of `exec`.
     pub options: Vec<(String, String)>,
 }
 
+/// What an agent may do in its checkout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Read, run commands and write files.
+    Write,
+    /// Read and run commands. What it writes all the same counts for nothing: its checkout is thrown away.
+    Look,
+}
+
 impl Invocation {
+    /// A program to start in place of `usual`, where the operator names one.
+    #[must_use]
+    pub fn program(&self, usual: &str) -> PathBuf {
+        PathBuf::from(self.option(PROGRAM).unwrap_or(usual))
+    }
+
     /// The operator's setting `name`.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&str> {
@@ -74,6 +95,23 @@ pub struct Features {
     pub cost: Support,
     /// Saying by itself how it ended; without it only the exit status tells.
     pub terminal: Support,
+    /// Saying which files it wrote: one that says none wrote none, whatever else it left behind.
+    pub edits: Support,
+}
+
+/// What is known of the program of an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct About {
+    /// The program that is looked for on the search path.
+    pub program: &'static str,
+    /// The version that its recordings were made with.
+    pub tested: &'static str,
+    /// Environment variables, any of which logs it in.
+    pub variables: &'static [&'static str],
+    /// Files under the home directory, any of which is a login.
+    pub logins: &'static [&'static str],
+    /// What does not work, or not well.
+    pub gaps: &'static [&'static str],
 }
 
 /// Reads one run of an agent.
@@ -93,6 +131,11 @@ pub trait Adapter: Send + Sync {
     /// What is known of it.
     fn features(&self) -> Features;
 
+    /// What is known of its program; none for an agent that has none of its own.
+    fn about(&self) -> Option<About> {
+        None
+    }
+
     /// What to start.
     ///
     /// # Errors
@@ -104,17 +147,17 @@ pub trait Adapter: Send + Sync {
 }
 
 /// Every adapter.
-const ALL: [&dyn Adapter; 2] = [&Exec, &Scripted];
+const ALL: &[&dyn Adapter] = &[&Claude, &Exec, &Scripted];
 
 /// The adapter of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static dyn Adapter> {
-    ALL.into_iter().find(|adapter| adapter.name() == name)
+    ALL.iter().copied().find(|adapter| adapter.name() == name)
 }
 
 /// The names of all adapters.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    ALL.into_iter().map(Adapter::name)
+    ALL.iter().map(|adapter| adapter.name())
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ impl Adapter for Exec {
             model: Support::Yes,
             cost: Support::No,
             terminal: Support::No,
+            edits: Support::No,
         }
     }
 
@@ -114,6 +115,7 @@ impl Parser for Output {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::adapter::Access;
 
     fn asked(command: &str) -> Invocation {
         Invocation {
@@ -121,6 +123,7 @@ mod tests {
             model: None,
             effort: None,
             session: None,
+            access: Access::Write,
             options: vec![(EXEC_COMMAND.into(), command.into())],
         }
     }

@@ -15,19 +15,25 @@
 )]
 
 mod adapter;
+mod by_line;
 mod classify;
+mod claude;
 mod event;
 mod exec;
 mod lines;
+mod reset;
 mod scripted;
 mod transcript;
+mod trouble;
 
 pub use adapter::{
-    Adapter, CommandLine, Features, Invocation, Parser, Stdin, Support, find, names,
+    About, Access, Adapter, CommandLine, Features, Invocation, PROGRAM, Parser, Stdin, Support,
+    find, names,
 };
 pub use classify::{Classified, EndedBy, Ending, HostFacts, Rule, SpawnFault, classify};
-pub use event::{AgentEvent, ErrorKind, Notice, Stream, Terminal};
+pub use event::{AgentEvent, ErrorKind, Stream, Terminal, Tokens, ToolEnd};
 pub use exec::EXEC_COMMAND;
 pub use lines::Lines;
+pub use reset::{Reset, Until, Zone};
 pub use scripted::{SCRIPT, Spoken};
-pub use transcript::{Spent, Transcript};
+pub use transcript::{Heard, Spent, Transcript};

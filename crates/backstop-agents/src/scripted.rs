@@ -5,9 +5,11 @@
 use backstop_outcome::{FailCause, Interruption, UnavailableCause};
 use backstop_vocab::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::adapter::{Adapter, CommandLine, Features, Invocation, Parser, Stdin, Support};
-use crate::{AgentEvent, ErrorKind, Lines, Notice, Stream, Terminal};
+use crate::by_line::{ByLine, Grammar};
+use crate::{AgentEvent, ErrorKind, Reset, Stream, Terminal, Tokens, ToolEnd};
 
 /// The operator's setting that holds the path of the script.
 pub const SCRIPT: &str = "script";
@@ -65,6 +67,7 @@ impl Adapter for Scripted {
             model: Support::No,
             cost: Support::Yes,
             terminal: Support::Yes,
+            edits: Support::No,
         }
     }
 
@@ -86,56 +89,59 @@ impl Adapter for Scripted {
     }
 
     fn parser(&self) -> Box<dyn Parser> {
-        Box::new(JsonLines::default())
+        Box::new(ByLine::<Script>::default())
     }
 }
 
-/// Reads [`Spoken`] lines.
+/// Reads [`Spoken`] lines, which say what was used since the last one.
 #[derive(Debug, Default)]
-struct JsonLines {
-    lines: Lines,
+struct Script {
+    tokens: Tokens,
+    cost: u64,
 }
 
-impl Parser for JsonLines {
-    fn take(&mut self, stream: Stream, bytes: &[u8]) -> Vec<AgentEvent> {
-        match stream {
-            Stream::Out => self
-                .lines
-                .take(bytes)
-                .iter()
-                .filter_map(|line| heard(line))
-                .collect(),
-            Stream::Err => Vec::new(),
+impl Grammar for Script {
+    fn value(&mut self, value: &Value, heard: &mut Vec<AgentEvent>) {
+        if let Ok(spoken) = serde_json::from_value(value.clone()) {
+            heard.push(self.event(spoken));
         }
     }
 
-    fn finish(&mut self) -> Vec<AgentEvent> {
-        self.lines
-            .rest()
-            .iter()
-            .filter_map(|line| heard(line))
-            .collect()
+    fn plain(&mut self, _: Stream, _: &str, _: &mut Vec<AgentEvent>) {}
+
+    fn speaks_on(&self, stream: Stream) -> bool {
+        stream == Stream::Out
     }
 }
 
-fn heard(line: &str) -> Option<AgentEvent> {
-    let ended = |kind| AgentEvent::Ended(Terminal::Error(kind));
-    let moment = |ms: Option<u64>| ms.map(Timestamp::from_millis);
-    Some(match serde_json::from_str(line).ok()? {
-        Spoken::Session(id) => AgentEvent::Session(id),
-        Spoken::ToolOpened(id) => AgentEvent::ToolOpened(id),
-        Spoken::ToolClosed(id) => AgentEvent::ToolClosed(id),
-        Spoken::Text(text) => AgentEvent::Text(text),
-        Spoken::Tokens(n) => AgentEvent::Tokens(n),
-        Spoken::Cost(n) => AgentEvent::Cost(n),
-        Spoken::Limited { until } => AgentEvent::Notice(Notice::Limited(moment(until))),
-        Spoken::Done => AgentEvent::Ended(Terminal::Success),
-        Spoken::Asks(question) => AgentEvent::Ended(Terminal::Asked(question)),
-        Spoken::RateLimited { until } => ended(ErrorKind::Limited(moment(until))),
-        Spoken::Unavailable(cause) => ended(ErrorKind::Unavailable(cause)),
-        Spoken::Interrupted(by) => ended(ErrorKind::Interrupted(by)),
-        Spoken::Failed(cause) => ended(ErrorKind::Failed(cause)),
-    })
+impl Script {
+    fn event(&mut self, spoken: Spoken) -> AgentEvent {
+        let ended = |kind| AgentEvent::Ended(Terminal::Error(kind));
+        let moment = |ms: Option<u64>| ms.map(|ms| Reset::At(Timestamp::from_millis(ms)));
+        match spoken {
+            Spoken::Session(id) => AgentEvent::Session(id),
+            Spoken::ToolOpened(id) => AgentEvent::ToolOpened(id),
+            Spoken::ToolClosed(id) => AgentEvent::ToolClosed(id, ToolEnd::Ran),
+            Spoken::Text(text) => AgentEvent::Text(text),
+            Spoken::Tokens(n) => self.used(n),
+            Spoken::Cost(n) => {
+                self.cost = self.cost.saturating_add(n);
+                AgentEvent::Cost(self.cost)
+            }
+            Spoken::Limited { until } => AgentEvent::Trouble(ErrorKind::Limited(moment(until))),
+            Spoken::Done => AgentEvent::Ended(Terminal::Success),
+            Spoken::Asks(question) => AgentEvent::Ended(Terminal::Asked(question)),
+            Spoken::RateLimited { until } => ended(ErrorKind::Limited(moment(until))),
+            Spoken::Unavailable(cause) => ended(ErrorKind::Unavailable(cause)),
+            Spoken::Interrupted(by) => ended(ErrorKind::Interrupted(by)),
+            Spoken::Failed(cause) => ended(ErrorKind::Failed(cause)),
+        }
+    }
+
+    fn used(&mut self, input: u64) -> AgentEvent {
+        self.tokens.input = self.tokens.input.saturating_add(input);
+        AgentEvent::Used(self.tokens)
+    }
 }
 
 #[cfg(test)]

@@ -2,17 +2,28 @@
 
 use std::collections::BTreeSet;
 
-use crate::{AgentEvent, Notice, Terminal};
+use backstop_vocab::Timestamp;
+
+use crate::{AgentEvent, ErrorKind, Terminal, Tokens, ToolEnd};
 
 /// What an agent said it used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
     /// Tool calls begun.
     pub tool_calls: u64,
-    /// Tokens: uncached input plus output; none when the agent does not say.
-    pub tokens: Option<u64>,
+    /// Tokens; none when the agent does not say.
+    pub tokens: Option<Tokens>,
     /// Millionths of a US dollar; none when the agent does not say.
     pub cost: Option<u64>,
+}
+
+/// Something and when it was heard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heard<T> {
+    /// What.
+    pub what: T,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// The sum of an agent's events.
@@ -20,41 +31,83 @@ pub struct Spent {
 pub struct Transcript {
     /// The session, where one was named.
     pub session: Option<String>,
+    /// The model that worked, where it was named.
+    pub model: Option<String>,
     /// What was used.
     pub spent: Spent,
     /// The last thing the model wrote.
     pub message: Option<String>,
-    /// The last notice of the provider.
-    pub notice: Option<Notice>,
+    /// What keeps the agent from going on, as long as nothing came after it.
+    pub trouble: Option<Heard<ErrorKind>>,
+    /// What the model asks a person, as long as nothing came after it.
+    pub question: Option<String>,
     /// The agent's last word. A failure is not taken back by a later success.
-    pub terminal: Option<Terminal>,
+    pub terminal: Option<Heard<Terminal>>,
+    /// Files that the program says it wrote.
+    pub edits: u64,
+    /// Tool calls that were not allowed.
+    pub denied: u64,
+    /// Tool calls that ran to their end.
+    pub ran: u64,
+    /// Whether a single byte was heard.
+    pub spoke: bool,
     open: BTreeSet<String>,
 }
 
 impl Transcript {
-    /// Takes one more event.
-    pub fn take(&mut self, event: AgentEvent) {
+    /// Takes one more event, heard at this moment.
+    pub fn take(&mut self, event: AgentEvent, at: Timestamp) {
+        self.spoke = true;
         match event {
             AgentEvent::Session(id) => self.session = Some(id),
-            AgentEvent::ToolOpened(id) => {
-                self.spent.tool_calls = self.spent.tool_calls.saturating_add(1);
-                self.open.insert(id);
-            }
-            AgentEvent::ToolClosed(id) => {
-                self.open.remove(&id);
-            }
-            AgentEvent::Text(text) => self.message = Some(text),
-            AgentEvent::Tokens(n) => add(&mut self.spent.tokens, n),
-            AgentEvent::Cost(n) => add(&mut self.spent.cost, n),
-            AgentEvent::Notice(notice) => self.notice = Some(notice),
-            AgentEvent::Ended(terminal) => self.end(terminal),
+            AgentEvent::Model(name) => self.model = Some(name),
+            AgentEvent::ToolOpened(id) => self.open(id),
+            AgentEvent::ToolClosed(id, end) => self.close(&id, end),
+            AgentEvent::Edited => self.edits = self.edits.saturating_add(1),
+            AgentEvent::Text(text) => self.say(text),
+            AgentEvent::Asks(question) => self.question = Some(question),
+            AgentEvent::Used(tokens) => self.spent.tokens = Some(tokens),
+            AgentEvent::Cost(n) => self.spent.cost = Some(n),
+            AgentEvent::Trouble(what) => self.trouble = Some(Heard { what, at }),
+            AgentEvent::Ended(what) => self.end(Heard { what, at }),
         }
     }
 
-    fn end(&mut self, terminal: Terminal) {
-        let failed = matches!(self.terminal, Some(Terminal::Error(_)));
-        if !(failed && terminal == Terminal::Success) {
-            self.terminal = Some(terminal);
+    fn open(&mut self, id: String) {
+        self.go_on();
+        if self.open.insert(id) {
+            self.spent.tool_calls = self.spent.tool_calls.saturating_add(1);
+        }
+    }
+
+    fn close(&mut self, id: &str, end: ToolEnd) {
+        self.go_on();
+        self.open.remove(id);
+        let count = match end {
+            ToolEnd::Ran => &mut self.ran,
+            ToolEnd::Denied => &mut self.denied,
+        };
+        *count = count.saturating_add(1);
+    }
+
+    fn say(&mut self, text: String) {
+        self.go_on();
+        self.message = Some(text);
+    }
+
+    /// It is at work again: whatever kept it is over.
+    fn go_on(&mut self) {
+        self.trouble = None;
+        self.question = None;
+    }
+
+    fn end(&mut self, heard: Heard<Terminal>) {
+        let failed = matches!(
+            self.terminal.as_ref().map(|terminal| &terminal.what),
+            Some(Terminal::Error(_) | Terminal::Aborted)
+        );
+        if !(failed && heard.what == Terminal::Success) {
+            self.terminal = Some(heard);
         }
     }
 
@@ -63,42 +116,85 @@ impl Transcript {
     pub fn tool_open(&self) -> bool {
         !self.open.is_empty()
     }
-}
 
-fn add(sum: &mut Option<u64>, n: u64) {
-    *sum = Some(sum.unwrap_or(0).saturating_add(n));
+    /// Whether the agent said nothing and did nothing, by its own account.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        let silent = self
+            .message
+            .as_deref()
+            .is_some_and(|text| text.trim().is_empty());
+        silent && self.spent.tool_calls == 0 && self.edits == 0
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ErrorKind;
     use backstop_outcome::FailCause;
 
-    #[test]
-    fn spend_adds_up_and_unreported_is_not_zero() {
+    const AT: Timestamp = Timestamp::from_millis(0);
+
+    fn heard(events: impl IntoIterator<Item = AgentEvent>) -> Transcript {
         let mut transcript = Transcript::default();
-        assert_eq!(transcript.spent.cost, None);
-        for event in [
-            AgentEvent::Cost(2),
-            AgentEvent::Cost(3),
-            AgentEvent::ToolOpened("a".into()),
-        ] {
-            transcript.take(event);
+        for event in events {
+            transcript.take(event, AT);
         }
-        assert_eq!(transcript.spent.cost, Some(5));
-        assert_eq!(transcript.spent.tokens, None);
+        transcript
+    }
+
+    #[test]
+    fn unreported_is_not_zero_and_the_last_total_counts() {
+        assert_eq!(Transcript::default().spent.cost, None);
+        let used = |input| {
+            AgentEvent::Used(Tokens {
+                input,
+                output: 1,
+                cached: 5,
+            })
+        };
+        let transcript = heard([used(2), used(3), AgentEvent::Cost(7)]);
+        assert_eq!(transcript.spent.tokens.map(Tokens::charged), Some(4));
+        assert_eq!(transcript.spent.cost, Some(7));
+    }
+
+    #[test]
+    fn a_call_is_counted_once_however_often_it_is_announced() {
+        let opened = || AgentEvent::ToolOpened("a".into());
+        let mut transcript = heard([opened(), opened()]);
+        assert_eq!(transcript.spent.tool_calls, 1);
         assert!(transcript.tool_open());
-        transcript.take(AgentEvent::ToolClosed("a".into()));
+        transcript.take(AgentEvent::ToolClosed("a".into(), ToolEnd::Denied), AT);
         assert!(!transcript.tool_open());
+        assert_eq!((transcript.ran, transcript.denied), (0, 1));
     }
 
     #[test]
     fn a_failure_is_not_taken_back_by_a_later_success() {
-        let mut transcript = Transcript::default();
         let failed = Terminal::Error(ErrorKind::Failed(FailCause::Reported));
-        transcript.take(AgentEvent::Ended(failed.clone()));
-        transcript.take(AgentEvent::Ended(Terminal::Success));
-        assert_eq!(transcript.terminal, Some(failed));
+        for first in [failed, Terminal::Aborted] {
+            let transcript = heard([
+                AgentEvent::Ended(first.clone()),
+                AgentEvent::Ended(Terminal::Success),
+            ]);
+            assert_eq!(transcript.terminal.map(|heard| heard.what), Some(first));
+        }
+    }
+
+    #[test]
+    fn what_the_agent_does_next_takes_its_trouble_back() {
+        let trouble = || AgentEvent::Trouble(ErrorKind::Limited(None));
+        let next = [
+            AgentEvent::Text("on".into()),
+            AgentEvent::ToolOpened("a".into()),
+            AgentEvent::ToolClosed("a".into(), ToolEnd::Ran),
+        ];
+        for event in next {
+            assert_eq!(heard([trouble(), event]).trouble, None);
+        }
+        let still = [AgentEvent::Session("s".into()), AgentEvent::Cost(1)];
+        for event in still {
+            assert!(heard([trouble(), event]).trouble.is_some());
+        }
     }
 }
