@@ -20,7 +20,8 @@ pub(crate) struct Reported<'a> {
     pub words: &'a str,
 }
 
-type Row = (&'static [&'static str], Meaning);
+/// Marks, with a bar between them, and what each of them means.
+type Row = (&'static str, Meaning);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
@@ -29,7 +30,6 @@ enum Meaning {
     Overflow,
     Refused,
     Auth,
-    Missing,
     Setup,
     Network,
     Cut,
@@ -40,73 +40,27 @@ enum Meaning {
 /// Words that mean the same whatever the status; the first row that is found counts.
 const ALWAYS: &[Row] = &[
     (
-        &[
-            "credit balance",
-            "insufficient balance",
-            "insufficient credit",
-            "out of credits",
-            "please recharge",
-            "billing_error",
-            "billing is disabled",
-            "payment required",
-            "resource package",
-        ],
+        "credit balance|insufficient balance|insufficient credit|out of credits|please recharge|billing_error|\
+         billing is disabled|payment required|resource package",
         Meaning::Billing,
     ),
     (
-        &[
-            "prompt is too long",
-            "prompt_too_long",
-            "context length",
-            "context_length",
-            "context window",
-            "contextoverflow",
-            "maximum context",
-            "input token count",
-            "maximum number of tokens",
-            "input is too long",
-            "hit a token limit",
-            "exceeds the maximum",
-            "too many tokens",
-        ],
+        "prompt is too long|prompt_too_long|context length|context_length|context window|contextoverflow|maximum context|\
+         input token count|maximum number of tokens|input is too long|hit a token limit|exceeds the maximum|too many tokens",
         Meaning::Overflow,
     ),
     (
-        &[
-            "content filter",
-            "contentfilter",
-            "content_filter",
-            "safeguards flagged",
-            "usage policy",
-            "model_refusal",
-        ],
+        "content filter|contentfilter|content_filter|safeguards flagged|usage policy|model_refusal",
         Meaning::Refused,
     ),
     (
-        &[
-            "no conversation found",
-            "no rollout found",
-            "session not found",
-            "no saved session",
-            "no session",
-            "unknown option",
-            "unrecognized argument",
-            "unexpected argument",
-            "unknown argument",
-            "invalid command",
-            "unknown flag",
-            "root/sudo privileges",
-            "trusted directory",
-            "must specify the",
-        ],
+        "no conversation found|no rollout found|session not found|no saved session|no session|unknown option|\
+         unrecognized argument|unexpected argument|unknown argument|invalid command|unknown flag|root/sudo privileges|\
+         trusted directory|must specify the",
         Meaning::Setup,
     ),
     (
-        &[
-            "max session turns",
-            "turnlimited",
-            "maximum number of turns",
-        ],
+        "max session turns|turnlimited|maximum number of turns",
         Meaning::TurnCap,
     ),
 ];
@@ -114,117 +68,35 @@ const ALWAYS: &[Row] = &[
 /// Words that decide where the status does not.
 const WITHOUT_STATUS: &[Row] = &[
     (
-        &[
-            "rate limit",
-            "rate_limit",
-            "ratelimit",
-            "usage limit",
-            "hit your limit",
-            "session limit",
-            "weekly limit",
-            "usage_limit",
-            "limit reached",
-            "too many requests",
-            "overloaded",
-            "at capacity",
-            "high demand",
-            "been exhausted",
-            "resource_exhausted",
-            "exhausted your",
-            "server_busy",
-            "throttl",
-        ],
+        "rate limit|rate_limit|ratelimit|usage limit|usage_limit|hit your limit|session limit|weekly limit|limit reached|\
+         too many requests|overloaded|at capacity|high demand|been exhausted|resource_exhausted|exhausted your|throttl",
         Meaning::Limit,
     ),
     (
-        &[
-            "quota exceeded",
-            "exceeded your current quota",
-            "insufficient_quota",
-            "check your plan and billing",
-        ],
+        "quota exceeded|exceeded your current quota|insufficient_quota|check your plan and billing",
         Meaning::Billing,
     ),
     (
-        &[
-            "not logged in",
-            "/login",
-            "log in",
-            "login",
-            "api key",
-            "api_key",
-            "authenticat",
-            "unauthorized",
-            "oauth token",
-            "permission_denied",
-            "permission denied for",
-            "credentials",
-        ],
+        "not logged in|/login|log in|login|api key|api_key|authenticat|unauthorized|oauth token|permission_denied|credentials",
         Meaning::Auth,
     ),
     (
-        &[
-            "model_not_found",
-            "does not exist",
-            "model not found",
-            "no such model",
-            "unknown model",
-            "not supported",
-            "modelnotfound",
-            "notfounderror",
-        ],
-        Meaning::Missing,
+        "model_not_found|does not exist|model not found|no such model|unknown model|modelnotfound|notfounderror",
+        Meaning::Setup,
     ),
     (
-        &[
-            "econnrefused",
-            "econnreset",
-            "enotfound",
-            "etimedout",
-            "eai_again",
-            "connection refused",
-            "connection dropped",
-            "connection error",
-            "unable to connect",
-            "fetch failed",
-            "network",
-            "could not resolve",
-            "failed to resolve",
-            "connection reset",
-            "connect timeout",
-        ],
+        "econnrefused|econnreset|enotfound|etimedout|eai_again|connection refused|connection dropped|connection error|\
+         connection reset|connect timeout|unable to connect|fetch failed|network|could not resolve|failed to resolve",
         Meaning::Network,
     ),
     (
-        &[
-            "stream",
-            "disconnected before completion",
-            "closed connection",
-            "premature",
-            "terminated",
-            "incomplete",
-            "unexpected eof",
-            "unexpected end",
-            "transport_error",
-            "decoding response body",
-            "finish reason",
-            "json",
-            "connection closed",
-            "socket hang up",
-            "apiconnectionerror",
-            "other side closed",
-        ],
+        "stream|disconnected before completion|closed connection|connection closed|premature|terminated|incomplete|\
+         unexpected eof|unexpected end|transport_error|decoding response body|finish reason|json|socket hang up|\
+         apiconnectionerror|other side closed",
         Meaning::Cut,
     ),
     (
-        &[
-            "internal server error",
-            "server_error",
-            "internalservererror",
-            "bad gateway",
-            "gateway timeout",
-            "http_5xx",
-        ],
+        "internal server error|server_error|internalservererror|bad gateway|gateway timeout|http_5xx",
         Meaning::Provider,
     ),
 ];
@@ -250,7 +122,7 @@ impl Reported<'_> {
         let words = self.words.get(..end).unwrap_or_default();
         let said = format!("{} {words}", self.class).to_lowercase();
         let found = |rows: &[Row]| {
-            let has = |(marks, _): &&Row| marks.iter().any(|mark| said.contains(mark));
+            let has = |(marks, _): &&Row| marks.split('|').any(|mark| said.contains(mark));
             rows.iter().find(has).map(|(_, meaning)| *meaning)
         };
         let by_status = || self.http.and_then(of_status);
@@ -264,9 +136,7 @@ impl Reported<'_> {
             Meaning::Limit => ErrorKind::Limited(Reset::find(self.words)),
             Meaning::Billing => ErrorKind::Unavailable(UnavailableCause::Billing),
             Meaning::Auth => ErrorKind::Unavailable(UnavailableCause::Auth),
-            Meaning::Missing | Meaning::Setup => {
-                ErrorKind::Unavailable(UnavailableCause::Configuration)
-            }
+            Meaning::Setup => ErrorKind::Unavailable(UnavailableCause::Configuration),
             Meaning::Network => ErrorKind::Interrupted(Interruption::Network),
             Meaning::Cut => ErrorKind::Interrupted(Interruption::StreamCut),
             Meaning::Provider => ErrorKind::Interrupted(Interruption::Provider),
@@ -297,7 +167,7 @@ fn of_status(status: u16) -> Option<Meaning> {
         429 | 503 | 529 => Some(Meaning::Limit),
         401 | 403 => Some(Meaning::Auth),
         402 => Some(Meaning::Billing),
-        404 => Some(Meaning::Missing),
+        404 => Some(Meaning::Setup),
         500..=599 => Some(Meaning::Provider),
         _ => None,
     }

@@ -1,4 +1,11 @@
 //! Real runs of real agent CLIs, each classified as it must be. How a recording is made is in `docs/adding-an-agent.md`.
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "tests fail by panicking, also in what they share"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
