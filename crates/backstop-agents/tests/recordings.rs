@@ -3,7 +3,6 @@
     clippy::arithmetic_side_effects,
     clippy::panic,
     clippy::unwrap_used,
-    clippy::expect_used,
     reason = "tests fail by panicking, also in what they share"
 )]
 
