@@ -114,6 +114,15 @@ pub struct About {
     pub gaps: &'static [&'static str],
 }
 
+/// A figure that agents report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Figure {
+    /// Tokens.
+    Tokens,
+    /// Money.
+    Cost,
+}
+
 /// Reads one run of an agent.
 pub trait Parser: Send {
     /// Takes bytes as they come and gives what they complete. Unknown events and broken lines are passed over.
@@ -136,6 +145,21 @@ pub trait Adapter: Send + Sync {
         None
     }
 
+    /// Whether an answer can be asked for by a schema.
+    fn structured(&self) -> Support {
+        Support::No
+    }
+
+    /// What a resumed session goes on counting from where it was, so that its figures hold what was charged before.
+    fn carries(&self) -> &'static [Figure] {
+        &[]
+    }
+
+    /// Variables that must not reach it, such as those that tell it that it runs inside of itself.
+    fn unset(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// What to start.
     ///
     /// # Errors
@@ -149,15 +173,20 @@ pub trait Adapter: Send + Sync {
 /// Every adapter.
 const ALL: &[&dyn Adapter] = &[&Claude, &Exec, &Scripted];
 
+/// Every adapter, in the order of names, those without a model last.
+pub fn all() -> impl Iterator<Item = &'static dyn Adapter> {
+    ALL.iter().copied()
+}
+
 /// The adapter of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static dyn Adapter> {
-    ALL.iter().copied().find(|adapter| adapter.name() == name)
+    all().find(|adapter| adapter.name() == name)
 }
 
 /// The names of all adapters.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    ALL.iter().map(|adapter| adapter.name())
+    all().map(Adapter::name)
 }
 
 #[cfg(test)]

@@ -2,8 +2,11 @@
 //!
 //! What the model wrote and what tools printed decide nothing here.
 
-use backstop_outcome::{Account, FailCause, Interruption, Status, UnavailableCause};
+use backstop_outcome::{
+    Account, Evidence, FailCause, Interruption, Post, Status, UnavailableCause, with_evidence,
+};
 use backstop_vocab::{Text, Timestamp};
+use serde::Serialize;
 
 use crate::{ErrorKind, Features, Reset, Support, Terminal, Transcript, Zone};
 
@@ -67,7 +70,8 @@ pub struct HostFacts {
 }
 
 /// Which rule decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// Backstop ended it.
     EndedByHost,
@@ -99,6 +103,8 @@ pub enum Rule {
     NoTerminal,
     /// It failed before it said anything.
     NothingSaid,
+    /// It claims success, and what its stage needs is not there.
+    Evidence,
 }
 
 /// A status, and why.
@@ -129,6 +135,24 @@ pub fn classify(features: Features, transcript: &Transcript, host: &HostFacts) -
         status,
         rule,
         until_assumed: assumed,
+    }
+}
+
+impl Classified {
+    /// The same, held against what the host saw of the work.
+    #[must_use]
+    pub fn with_evidence(self, post: &Post, evidence: &Evidence) -> Self {
+        let status = with_evidence(post, self.status.clone(), evidence);
+        let rule = if status == self.status {
+            self.rule
+        } else {
+            Rule::Evidence
+        };
+        Self {
+            status,
+            rule,
+            ..self
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use backstop_outcome::{FailCause, Interruption, UnavailableCause};
 use serde_json::Value;
 
 use crate::adapter::{
-    About, Access, Adapter, CommandLine, Features, Invocation, Parser, Stdin, Support,
+    About, Access, Adapter, CommandLine, Features, Figure, Invocation, Parser, Stdin, Support,
 };
 use crate::by_line::{ByLine, Grammar, list, micros, number, text};
 use crate::trouble::{Reported, complaint, status_in};
@@ -47,6 +47,18 @@ impl Adapter for Claude {
                 "as root it refuses to run without asking, unless IS_SANDBOX=1 is set",
             ],
         })
+    }
+
+    fn carries(&self) -> &'static [Figure] {
+        &[Figure::Cost]
+    }
+
+    fn unset(&self) -> &'static [&'static str] {
+        &[
+            "CLAUDECODE",
+            "CLAUDE_CODE_ENTRYPOINT",
+            "CLAUDE_CODE_SSE_PORT",
+        ]
     }
 
     fn command(&self, invocation: &Invocation) -> Result<CommandLine, String> {

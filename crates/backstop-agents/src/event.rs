@@ -67,6 +67,18 @@ impl Tokens {
         self.input.saturating_add(self.output)
     }
 
+    /// What is left when so much of what counts was counted before.
+    #[must_use]
+    pub const fn beyond(self, counted: u64) -> Self {
+        Self {
+            input: self.input.saturating_sub(counted),
+            output: self
+                .output
+                .saturating_sub(counted.saturating_sub(self.input)),
+            cached: self.cached,
+        }
+    }
+
     /// Both together.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {

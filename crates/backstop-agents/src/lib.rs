@@ -27,8 +27,8 @@ mod transcript;
 mod trouble;
 
 pub use adapter::{
-    About, Access, Adapter, CommandLine, Features, Invocation, PROGRAM, Parser, Stdin, Support,
-    find, names,
+    About, Access, Adapter, CommandLine, Features, Figure, Invocation, PROGRAM, Parser, Stdin,
+    Support, all, find, names,
 };
 pub use classify::{Classified, EndedBy, Ending, HostFacts, Rule, SpawnFault, classify};
 pub use event::{AgentEvent, ErrorKind, Stream, Terminal, Tokens, ToolEnd};

@@ -26,8 +26,12 @@ pub(crate) fn init() -> Result<Status, Fault> {
     } else {
         format!("checks found: {}", found.checks.join(", "))
     };
+    let agent = match agents.first() {
+        Some(agent) => format!("the agent is {agent}, as its program is installed"),
+        None => "name your agent's command there (`[agents.exec] command`)".to_owned(),
+    };
     out::say(&format!(
-        "wrote {}\n{checks}\nname your agent's command there (`[agents.exec] command`), commit the file, then look with:\n  backstop doctor\n",
+        "wrote {}\n{checks}\n{agent}\ncommit the file, then look with:\n  backstop doctor\n",
         shown(&path)
     ))
 }

@@ -7,6 +7,7 @@
 )]
 
 mod asking;
+mod classify;
 mod clean;
 mod demo;
 mod doctor;
@@ -85,6 +86,8 @@ enum Command {
     /// Shows the policy, and answers questions to it
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
+    /// Says what a recorded run of an agent was, and which rule decided
+    Classify(Box<classify::ClassifyArgs>),
     /// Prints a script that completes commands in your shell
     Completions {
         /// The shell
@@ -141,6 +144,7 @@ fn run_command(cli: &Cli) -> Result<Status, Fault> {
         Command::Journal(command) => journal::journal(&Place::here(state)?, command),
         Command::Clean(args) => clean::clean(&Place::here(state)?, args),
         Command::Plan(command) => plan::plan(state, command),
+        Command::Classify(args) => classify::classify(args),
         Command::Completions { shell } => completions(*shell),
         Command::Init => init::init(),
         Command::Doctor(args) => doctor::doctor(state, args),

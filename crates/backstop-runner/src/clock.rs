@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use backstop_agents::Zone;
 use backstop_engine::vocab::Timestamp;
 
 /// Now.
@@ -11,6 +12,12 @@ pub fn now() -> Timestamp {
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// The zone that this machine is set to.
+#[must_use]
+pub fn zone() -> Zone {
+    Zone::utc()
 }
 
 /// A moment in UTC, to the second: `2031-05-06 07:08:09Z`.
@@ -23,6 +30,24 @@ pub fn utc(at: Timestamp) -> String {
     }
 }
 
+/// A moment in RFC 3339 and UTC: `2031-05-06T07:08:09Z`.
+#[must_use]
+pub fn rfc_3339(at: Timestamp) -> String {
+    let millis = i64::try_from(at.as_millis()).unwrap_or(i64::MAX);
+    jiff::Timestamp::from_millisecond(millis).map_or_else(|_| format!("{millis} ms"), |moment| moment.to_string())
+}
+
+/// Reads a moment in RFC 3339.
+///
+/// # Errors
+/// When it is none, or before 1970.
+pub fn parse_rfc_3339(text: &str) -> Result<Timestamp, String> {
+    let wrong = |why: String| format!("`{text}` is no moment in RFC 3339, such as 2031-05-06T07:08:09Z: {why}");
+    let moment: jiff::Timestamp = text.parse().map_err(|error: jiff::Error| wrong(error.to_string()))?;
+    let millis = u64::try_from(moment.as_millisecond());
+    millis.map(Timestamp::from_millis).map_err(|_| wrong("it is before 1970".into()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,5 +55,14 @@ mod tests {
     #[test]
     fn a_moment_reads_in_utc() {
         assert_eq!(utc(Timestamp::from_millis(1_000)), "1970-01-01 00:00:01Z");
+    }
+
+    #[test]
+    fn a_moment_is_read_back_as_it_is_printed() {
+        let at = Timestamp::from_millis(1_796_000_000_250);
+        assert_eq!(parse_rfc_3339(&rfc_3339(at)), Ok(at));
+        assert_eq!(parse_rfc_3339("1970-01-01T02:00:01+02:00"), Ok(Timestamp::from_millis(1_000)));
+        assert!(parse_rfc_3339("1969-01-01T00:00:00Z").is_err());
+        assert!(parse_rfc_3339("tomorrow").is_err());
     }
 }

@@ -10,12 +10,12 @@ use rustix::fs::Access;
 use serde::Serialize;
 
 use crate::config::{self, File};
-use crate::executor::missing_program;
 use crate::git::{Git, GitError, Repository, shown};
 use crate::history;
 use crate::opening;
+use crate::process;
+use crate::programs::{self, Installed};
 use crate::state::Home;
-use crate::{process, scaffold};
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -50,24 +50,36 @@ impl Finding {
     }
 }
 
-/// Everything that was looked at, from `dir`, with the state under `state` where a flag says so.
+/// Everything that was looked at.
+#[derive(Debug, Clone, Serialize)]
+pub struct Diagnosis {
+    /// Point by point.
+    pub findings: Vec<Finding>,
+    /// The agents, installed or not.
+    pub agents: Vec<Installed>,
+}
+
+/// Looks at everything, from `dir`, with the state under `state` where a flag says so.
 #[must_use]
-pub fn look(dir: &Path, state: Option<&Path>) -> Vec<Finding> {
+pub fn look(dir: &Path, state: Option<&Path>) -> Diagnosis {
     let mut found = Vec::new();
+    let mut agents = Vec::new();
     match Repository::discover(&Git::new(), dir) {
         Ok(repository) => {
             found.extend(git(&repository));
             found.extend(state_of(&repository, state));
-            found.extend(settings(repository.root()));
+            found.extend(settings(repository.root(), &mut agents));
         }
         Err(error) => {
             found.push(Finding::new("git", Weight::Blocks, error.to_string()));
-            found.extend(settings(dir));
+            found.extend(settings(dir, &mut agents));
         }
     }
-    found.push(others());
     found.extend(system());
-    found
+    Diagnosis {
+        findings: found,
+        agents,
+    }
 }
 
 fn git(repository: &Repository) -> Vec<Finding> {
@@ -211,7 +223,7 @@ fn missions(home: &Home, ids: &[backstop_engine::vocab::MissionId]) -> Finding {
 }
 
 /// The settings, and what follows from them: agents and checks.
-fn settings(root: &Path) -> Vec<Finding> {
+fn settings(root: &Path, agents: &mut Vec<Installed>) -> Vec<Finding> {
     let file = match opening::configuration(root) {
         Ok(configured) => configured.file,
         Err(error) => return vec![Finding::new("settings", Weight::Blocks, error.to_string())],
@@ -228,7 +240,8 @@ fn settings(root: &Path) -> Vec<Finding> {
     } else {
         Finding::new("settings", Weight::Good, read.join(", "))
     }];
-    found.extend(agents::names().map(|name| agent(&file, name)));
+    *agents = agents_of(&file);
+    found.extend(agents.iter().map(|found| agent(&file, found)));
     if used(&file).is_empty() {
         let words = "no file names one: give `--agent NAME`, or set `agent = \"NAME\"`";
         found.push(Finding::new("agent", Weight::Note, words));
@@ -244,39 +257,37 @@ fn used(file: &File) -> Vec<&str> {
     named.map(|name| name.get_ref().as_str()).collect()
 }
 
-fn agent(file: &File, name: &str) -> Finding {
-    let title = format!("agent {name}");
-    let used = used(file).contains(&name);
-    let missing = if used { Weight::Blocks } else { Weight::Note };
-    let Some(adapter) = agents::find(name) else {
-        return Finding::new(&title, missing, "it is not known");
+/// Each agent as it is here. Some programs take seconds to tell their version: all are asked at once.
+fn agents_of(file: &File) -> Vec<Installed> {
+    let options = |name: &str| {
+        let table = file.agents.get(name).cloned().unwrap_or_default();
+        let options = [
+            (agents::EXEC_COMMAND, table.command),
+            (agents::SCRIPT, table.script),
+            (agents::PROGRAM, table.program),
+        ];
+        let set = |(key, value): (&str, Option<String>)| Some((key.to_owned(), value?));
+        options.into_iter().filter_map(set).collect::<Vec<_>>()
     };
-    let table = file.agents.get(name).cloned().unwrap_or_default();
-    let options = [
-        (agents::EXEC_COMMAND, table.command),
-        (agents::SCRIPT, table.script),
-    ];
-    let options = options
-        .into_iter()
-        .filter_map(|(key, value)| Some((key.to_owned(), value?)));
-    let invocation = agents::Invocation {
-        prompt: String::new(),
-        model: None,
-        effort: None,
-        session: None,
-        options: options.collect(),
+    std::thread::scope(|scope| {
+        let asked: Vec<_> = agents::all()
+            .map(|agent| (agent, options(agent.name())))
+            .map(|(agent, options)| scope.spawn(move || programs::look(agent, options)))
+            .collect();
+        asked
+            .into_iter()
+            .filter_map(|look| look.join().ok())
+            .collect()
+    })
+}
+
+fn agent(file: &File, found: &Installed) -> Finding {
+    let weight = match (&found.problem, used(file).contains(&found.name)) {
+        (None, _) => Weight::Good,
+        (Some(_), true) => Weight::Blocks,
+        (Some(_), false) => Weight::Note,
     };
-    if let Err(words) = adapter.command(&invocation) {
-        return Finding::new(&title, missing, words);
-    }
-    match missing_program(&invocation) {
-        Some(program) => Finding::new(
-            &title,
-            missing,
-            format!("`{program}` is not found: install it, or correct the command"),
-        ),
-        None => Finding::new(&title, Weight::Good, "ready"),
-    }
+    Finding::new(&format!("agent {}", found.name), weight, found.words())
 }
 
 fn checks(file: &File) -> Finding {
@@ -293,20 +304,6 @@ fn checks(file: &File) -> Finding {
         return Finding::new("checks", Weight::Note, words);
     }
     Finding::new("checks", Weight::Good, all.join(", "))
-}
-
-/// Other agents that are installed.
-fn others() -> Finding {
-    let others = scaffold::installed_agents(std::env::var_os("PATH").as_deref());
-    let words = if others.is_empty() {
-        "no other agent's program is on the search path".to_owned()
-    } else {
-        format!(
-            "on the search path: {}; `exec` can start each",
-            others.join(", ")
-        )
-    };
-    Finding::new("programs", Weight::Good, words)
 }
 
 fn system() -> Vec<Finding> {

@@ -20,6 +20,9 @@ use crate::state::MissionDir;
 pub struct Settings {
     /// Settings of each agent, by its name.
     pub agents: BTreeMap<String, BTreeMap<String, String>>,
+    /// What is appended to the command line of each agent, by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub args: BTreeMap<String, Vec<String>>,
     /// Commands that run once in each fresh checkout.
     pub setup: Vec<String>,
     /// Files that git does not track and that each checkout needs, relative to the repository's root.

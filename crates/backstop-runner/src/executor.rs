@@ -23,7 +23,6 @@ use tokio::task::{JoinError, JoinSet};
 use crate::edge::Ground;
 pub(crate) use asking::{Answer, ask};
 pub use attempt::Cut;
-pub(crate) use preflight::missing_program;
 
 /// Tells a task that it is to stop.
 pub(crate) type Halted = watch::Receiver<bool>;

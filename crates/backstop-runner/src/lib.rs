@@ -2,8 +2,10 @@
 //!
 //! Deliberately absent: policy. Every decision is taken by `backstop-engine`.
 
+pub mod accounts;
 pub mod blobs;
 pub mod cleaning;
+pub mod classify;
 pub mod clock;
 pub mod config;
 mod disk;
@@ -21,6 +23,7 @@ pub mod opening;
 pub mod plans;
 pub mod play;
 pub mod process;
+pub mod programs;
 pub mod prompt;
 pub mod proposing;
 pub mod redact;

@@ -6,7 +6,7 @@ mod planning;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use backstop_agents::{EXEC_COMMAND, SCRIPT};
+use backstop_agents::{EXEC_COMMAND, PROGRAM, SCRIPT};
 use backstop_engine::gates::{self, SpecFaults, Specs};
 use backstop_engine::mode::{Ceilings, Mode};
 use backstop_engine::plan::{Checks, Plan, Refusals};
@@ -16,6 +16,7 @@ use backstop_engine::{
 };
 use backstop_engine::{Role, Roles, Settings, ShipBy};
 
+use crate::accounts;
 use crate::clock;
 use crate::config::{self, ConfigError, Duration, File, Preset, RoleTable};
 use crate::edge::{self, Limits, PlanOrigin, SettingsError};
@@ -388,6 +389,7 @@ fn edge(file: &File, prompts: BTreeMap<Role, String>, wish: &Wish, root: &Path) 
     protected.extend(file.review.protected.iter().cloned());
     edge::Settings {
         agents: agents(file, wish, root),
+        args: args(file),
         setup: file.workspace.setup.clone(),
         copy: file.workspace.copy.clone(),
         protected,
@@ -407,6 +409,17 @@ fn edge(file: &File, prompts: BTreeMap<Role, String>, wish: &Wish, root: &Path) 
     }
 }
 
+/// What is appended to command lines.
+fn args(file: &File) -> BTreeMap<String, Vec<String>> {
+    let given = file
+        .agents
+        .iter()
+        .filter(|(_, table)| !table.args.is_empty());
+    given
+        .map(|(name, table)| (name.clone(), table.args.clone()))
+        .collect()
+}
+
 /// A script that the configuration names is looked for from the repository's root, one of the command line from where it
 /// was given.
 fn agents(file: &File, wish: &Wish, root: &Path) -> BTreeMap<String, BTreeMap<String, String>> {
@@ -416,7 +429,12 @@ fn agents(file: &File, wish: &Wish, root: &Path) -> BTreeMap<String, BTreeMap<St
             .script
             .as_ref()
             .map(|script| root.join(script).display().to_string());
-        let options = [(EXEC_COMMAND, table.command.clone()), (SCRIPT, script)];
+        let options = [
+            (EXEC_COMMAND, table.command.clone()),
+            (SCRIPT, script),
+            (PROGRAM, table.program.clone()),
+            (accounts::ACCOUNT, table.account.clone()),
+        ];
         let set = options
             .into_iter()
             .filter_map(|(key, value)| Some((key.into(), value?)));

@@ -9,6 +9,7 @@
 
 mod children;
 mod ended;
+mod finish;
 mod identity;
 mod marker;
 mod oom;
@@ -22,6 +23,7 @@ mod watchdog;
 
 pub use children::{Started, become_subreaper, output, start};
 pub use ended::{Captured, Ended, EndedBy, Exit};
+pub(crate) use finish::{Finished, finish};
 pub use identity::{Identity, ignores_hangup};
 pub use marker::{Marker, carries_marker, descends_from_marked};
 pub use oom::{Oom, oom_counter};

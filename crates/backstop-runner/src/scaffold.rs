@@ -5,10 +5,12 @@
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use backstop_agents::Adapter;
 use backstop_engine::mode::{Account, Ceilings};
+
+use crate::programs;
 
 /// What was found in a repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -150,26 +152,16 @@ fn makes_test(root: &Path) -> bool {
     })
 }
 
-/// Programs of agents that have no adapter of their own here.
-const AGENTS: [&str; 7] = [
-    "claude", "codex", "opencode", "gemini", "qwen", "copilot", "aider",
-];
-
 /// The agents whose programs are on the search path `path`.
 #[must_use]
 pub fn installed_agents(path: Option<&OsStr>) -> Vec<&'static str> {
-    let folders: Vec<_> = path
-        .iter()
-        .flat_map(std::env::split_paths)
-        .filter(|folder| folder.is_absolute())
-        .collect();
-    let runs = |file: &Path| {
-        fs::metadata(file)
-            .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    let has_program = |agent: &&'static dyn Adapter| {
+        let about = agent.about();
+        about.is_some_and(|about| programs::find(Path::new(about.program), path).is_some())
     };
-    AGENTS
-        .into_iter()
-        .filter(|name| folders.iter().any(|folder| runs(&folder.join(name))))
+    backstop_agents::all()
+        .filter(has_program)
+        .map(Adapter::name)
         .collect()
 }
 
@@ -180,16 +172,13 @@ const REST: &str = include_str!("scaffold/rest.toml");
 #[must_use]
 pub fn file(found: &Detected, agents: &[&str]) -> String {
     let mut text = HEAD.to_owned();
-    if agents.is_empty() {
-        text.push_str("# No other agent's program was found on this machine.\n");
-    } else {
-        let _ = writeln!(
-            text,
-            "# Found on this machine: {}. `exec` starts any of them by a command line.",
-            agents.join(", ")
-        );
+    match agents {
+        [] => text.push_str("# No agent's program was found on this machine; `exec` starts any command.\nagent = \"exec\"\n\n"),
+        [first, ..] => {
+            let all = agents.join(", ");
+            let _ = writeln!(text, "# Found on this machine: {all}.\nagent = \"{first}\"\n");
+        }
     }
-    text.push_str("agent = \"exec\"\n\n");
     text.push_str("# What the host runs on the work itself, each for a POSIX shell: exit status 0 is green. A coding mission needs one.\n");
     if found.checks.is_empty() {
         text.push_str("# None was found in this repository.\n#checks = [\"make test\"]\n");
@@ -251,6 +240,8 @@ fn ceilings() -> String {
 #[cfg(test)]
 mod tests {
     use backstop_engine::Role;
+
+    use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
     use crate::config::{self, File};
@@ -366,7 +357,7 @@ mod tests {
         let tables = [
             ("", ""),
             ("[[check]]", "[[check]]\nname = \"a\"\ncommand = \"a\"\n"),
-            ("[agents.exec]", "[agents.exec]\n"),
+            ("[agents.claude]", "[agents.claude]\n"),
             ("[roles.scout]", "[roles.scout]\n"),
             ("[prompts]", "[prompts]\n"),
             ("[auto]", "[auto]\n"),

@@ -114,6 +114,12 @@ pub struct AgentTable {
     pub command: Option<String>,
     /// The script of `scripted`.
     pub script: Option<String>,
+    /// The program to start in place of the one on the search path.
+    pub program: Option<String>,
+    /// What is appended to its command line.
+    pub args: Vec<String>,
+    /// Whose limits it shares: agents of one account wait together. Its own name by default.
+    pub account: Option<String>,
     /// What an attempt is charged that reports no cost, in US dollars.
     pub assumed_cost: Option<Usd>,
 }

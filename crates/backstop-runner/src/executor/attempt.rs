@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backstop_agents::{
-    self as agents, Classified, CommandLine, Ending, HostFacts, SpawnFault, Support,
+    self as agents, Access, Classified, CommandLine, Ending, Figure, HostFacts, SpawnFault,
+    Support, Tokens,
 };
 use backstop_engine::gates::{GateKind, GateSpec};
 use backstop_engine::outcome::{Interruption, Status, UnavailableCause};
@@ -16,12 +17,15 @@ use backstop_engine::{AttemptEnded, AttemptStarted, Cost, Fact, Order, ProcessRe
 use tokio::sync::mpsc;
 
 use super::checks::{end_left, halt_on, none_left};
-use super::ear::{Ear, Told};
+use super::ear::{Before, Ear, Told};
 use super::ready::{self, Unready};
 use super::work::{self, Found};
 use super::{Halted, blocking, checks};
+use crate::accounts;
+use crate::clock;
 use crate::edge::Ground;
 use crate::git::{Bench, GitError, LaneRef, Workspace};
+use crate::history;
 use crate::process::{self, Ended, EndedBy, Exit, Identity, Limits, Oom, Spawn, SpawnError, Stdin};
 use crate::prompt;
 
@@ -64,6 +68,8 @@ pub(super) struct Run {
     pub(super) status: Status,
     pub(super) usage: Usage,
     session: Option<String>,
+    /// The model that worked, where the agent named it.
+    model: Option<String>,
     pub(super) message: Option<String>,
     pub(super) transcript: Option<Digest>,
     pub(super) words: String,
@@ -79,11 +85,15 @@ pub(super) struct Given {
 /// Runs an attempt to its end.
 pub(super) async fn run(ground: &Arc<Ground>, order: &Order, live: Live) -> AttemptEnded {
     let id = live.id;
+    accounts::pass(ground, order, &live.halted).await;
     let run = match enter(ground, order, &live.halted).await {
         Ok(dir) => launch(ground, order, live, (&dir, given(ground, order))).await,
         Err(Unready::Stopped) => Run::never(Status::Cancelled, Unready::Stopped.to_string()),
         Err(Unready::Failed(words)) => Run::never(UNUSABLE, words),
     };
+    if let Err(error) = accounts::keep(ground, order, &run.status) {
+        tracing::warn!(%error, "the limit is not kept for other missions");
+    }
     end(ground, id, order, run).await
 }
 
@@ -202,8 +212,12 @@ pub(super) async fn launch(
         Ok(spool) => spool,
         Err(error) => return Run::never(UNUSABLE, error.to_string()),
     };
-    let mut ear = Ear::new(ground, &live, order.allowance, adapter.parser(), spool);
+    let (asked, carries) = (order.clone(), adapter.carries());
+    let before = blocking(ground, move |ground| before(ground, &asked, carries)).await;
+    let heard_by = (adapter.parser(), before);
+    let mut ear = Ear::new(ground, &live, order.allowance, heard_by, spool);
     let mut spawn = spawned(ground, order, command, dir);
+    spawn.unset = adapter.unset().iter().map(OsString::from).collect();
     let artifact = given.artifact.map(OsString::from);
     spawn
         .env
@@ -239,6 +253,32 @@ pub(super) async fn launch(
     judge(adapter.features(), &ended, ear.finish()).beside(none_left(&ended.left))
 }
 
+/// What earlier attempts of the session that is taken up were charged, of what the agent goes on counting.
+fn before(ground: &Ground, order: &Order, carries: &[Figure]) -> Before {
+    let mut before = Before::default();
+    let Some(session) = order.session.as_ref().filter(|_| !carries.is_empty()) else {
+        return before;
+    };
+    // A journal that cannot be read charges twice rather than not at all.
+    let steps =
+        history::read(&ground.dir.journal()).map_or_else(|_| Vec::new(), |found| found.steps);
+    for step in steps {
+        let Fact::AttemptEnded(ended) = step.fact else {
+            continue;
+        };
+        if ended.session.as_ref() != Some(session) {
+            continue;
+        }
+        if carries.contains(&Figure::Tokens) {
+            before.tokens = before.tokens.saturating_add(ended.usage.tokens);
+        }
+        if let (true, Cost::Reported(cost)) = (carries.contains(&Figure::Cost), ended.usage.cost) {
+            before.cost = before.cost.saturating_add(cost);
+        }
+    }
+    before
+}
+
 /// What an agent of a lane is given.
 fn given(ground: &Ground, order: &Order) -> Given {
     let phase = ground.charter.fields().plan.phase(order.phase);
@@ -264,6 +304,11 @@ fn invocation(ground: &Ground, order: &Order, prompt: String) -> agents::Invocat
         model: order.agent.model.as_ref().map(ToString::to_string),
         effort: order.agent.effort.as_ref().map(ToString::to_string),
         session: order.session.as_ref().map(ToString::to_string),
+        access: if work::only_looks(order.role) {
+            Access::Look
+        } else {
+            Access::Write
+        },
         options: options
             .into_iter()
             .flatten()
@@ -276,7 +321,12 @@ fn spawned(ground: &Ground, order: &Order, command: CommandLine, dir: &Path) -> 
     let own = || std::env::current_exe().unwrap_or_else(|_| PathBuf::from("backstop"));
     let program = command.program.unwrap_or_else(own);
     let mut spawn = Spawn::new(program, dir, ground.marker(order));
-    spawn.args = command.args.into_iter().map(Into::into).collect();
+    let more = ground.settings.args.get(order.agent.agent.as_str());
+    let args = command
+        .args
+        .into_iter()
+        .chain(more.into_iter().flatten().cloned());
+    spawn.args = args.map(Into::into).collect();
     spawn.env = command
         .env
         .into_iter()
@@ -314,6 +364,7 @@ fn not_started(features: agents::Features, error: &SpawnError) -> Run {
         ending: Ending::NotStarted(fault),
         ended_by: agents::EndedBy::Itself,
         oom_kills: 0,
+        zone: clock::zone(),
     };
     let Classified { status, .. } =
         agents::classify(features, &agents::Transcript::default(), &host);
@@ -345,8 +396,13 @@ fn judge(features: agents::Features, ended: &Ended, told: Told) -> Run {
             Oom::Counter(n) => n,
             Oom::No | Oom::Unmeasured => 0,
         },
+        zone: clock::zone(),
     };
-    let Classified { status, .. } = agents::classify(features, &transcript, &host);
+    let Classified {
+        status,
+        until_assumed,
+        ..
+    } = agents::classify(features, &transcript, &host);
     let unavailable = matches!(status, Status::AgentUnavailable { .. });
     let cost = match (transcript.spent.cost, features.cost) {
         (Some(cost), _) => Cost::Reported(cost),
@@ -355,7 +411,7 @@ fn judge(features: agents::Features, ended: &Ended, told: Told) -> Run {
     };
     let usage = Usage {
         tool_calls: transcript.spent.tool_calls,
-        tokens: transcript.spent.tokens.unwrap_or(0),
+        tokens: transcript.spent.tokens.map_or(0, Tokens::charged),
         cost,
         active_ms: u64::try_from(ended.active.as_millis()).unwrap_or(u64::MAX),
     };
@@ -363,12 +419,17 @@ fn judge(features: agents::Features, ended: &Ended, told: Told) -> Run {
         .message
         .clone()
         .filter(|text| !text.trim().is_empty());
+    let mut words = said.unwrap_or_else(|| ended.stderr.text());
+    if until_assumed {
+        words.push_str("\nthe end of the limit is assumed: the agent named no zone or no date that is known here");
+    }
     Run {
         presence: Presence::Over,
         status,
         usage,
         session: transcript.session,
-        words: said.unwrap_or_else(|| ended.stderr.text()),
+        model: transcript.model,
+        words,
         message: transcript.message,
         transcript: digest,
     }
@@ -388,6 +449,7 @@ impl Run {
             status,
             usage,
             session: None,
+            model: None,
             message: None,
             transcript: None,
             words,
@@ -419,7 +481,7 @@ fn ruling(ground: &Ground, order: &Order, message: Option<&str>) -> Option<Rulin
 }
 
 /// Who the attempt was. What the agent does not report is told as such; one that names no session had one of its own.
-fn route(id: EffectId, order: &Order, session: Option<&str>) -> RouteReceipt {
+fn route(id: EffectId, order: &Order, run: &Run) -> RouteReceipt {
     let unreported = || Some(Text::clip("unreported"));
     let asked = |asked: Option<&str>| Some(Text::clip(asked.unwrap_or("default")));
     let agent = &order.agent;
@@ -427,14 +489,14 @@ fn route(id: EffectId, order: &Order, session: Option<&str>) -> RouteReceipt {
     RouteReceipt {
         role: Some(order.role.id()),
         provider: unreported(),
-        model: unreported(),
+        model: run.model.as_deref().map(Text::clip).or_else(unreported),
         requested_reasoning: asked(agent.effort.as_ref().map(Text::as_str)),
         effective_reasoning: Some(EffectiveReasoning::Unreported),
         routed_by: Some(match agent.model {
             Some(_) => RoutedBy::FleetMember,
             None => RoutedBy::SessionDefault,
         }),
-        session: Some(session.map_or_else(own, Text::clip)),
+        session: Some(run.session.as_deref().map_or_else(own, Text::clip)),
     }
 }
 
@@ -445,7 +507,7 @@ async fn end(ground: &Arc<Ground>, id: EffectId, order: &Order, run: Run) -> Att
     } else {
         "uncommitted work"
     };
-    let route = route(id, order, run.session.as_deref());
+    let route = route(id, order, &run);
     let ruling = ruling(ground, order, run.message.as_deref());
     let (asked, message) = (order.clone(), run.message);
     let found = match run.presence {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use backstop_agents::{AgentEvent, Parser, Stream, Transcript};
+use backstop_agents::{AgentEvent, Parser, Spent, Stream, Tokens, Transcript};
 use backstop_engine::mode::Account;
 use backstop_engine::vocab::{Digest, EffectId, Text};
 use backstop_engine::{Allowance, Fact, SessionOpened};
@@ -11,8 +11,16 @@ use tokio::sync::mpsc;
 use super::attempt::Live;
 use super::recording::Recording;
 use crate::blobs::Spool;
+use crate::clock;
 use crate::edge::Ground;
 use crate::process::{Heard, Listen, Order, Pipe};
+
+/// What earlier attempts of the same session were charged, where the agent goes on counting from it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Before {
+    pub(super) tokens: u64,
+    pub(super) cost: u64,
+}
 
 /// What is heard of one attempt.
 pub(super) struct Ear<'a> {
@@ -22,6 +30,8 @@ pub(super) struct Ear<'a> {
     allowance: Allowance,
     parser: Box<dyn Parser>,
     recording: Recording<'a>,
+    /// What the agent's figures hold of earlier attempts.
+    before: Before,
     transcript: Transcript,
     /// The account that ran out, once one has.
     spent: Option<Account>,
@@ -39,7 +49,7 @@ impl<'a> Ear<'a> {
         ground: &'a Ground,
         live: &Live,
         allowance: Allowance,
-        parser: Box<dyn Parser>,
+        (parser, before): (Box<dyn Parser>, Before),
         spool: Spool,
     ) -> Self {
         Self {
@@ -49,6 +59,7 @@ impl<'a> Ear<'a> {
             allowance,
             parser,
             recording: Recording::new(ground, spool),
+            before,
             transcript: Transcript::default(),
             spent: None,
         }
@@ -75,7 +86,21 @@ impl<'a> Ear<'a> {
             };
             let _ = self.facts.send(Fact::SessionOpened(opened));
         }
-        self.transcript.take(event);
+        self.transcript.take(event, clock::now());
+    }
+
+    /// What this attempt alone used.
+    fn spent(&self) -> Spent {
+        let Spent {
+            tool_calls,
+            tokens,
+            cost,
+        } = self.transcript.spent;
+        Spent {
+            tool_calls,
+            tokens: tokens.map(|tokens| tokens.beyond(self.before.tokens)),
+            cost: cost.map(|cost| cost.saturating_sub(self.before.cost)),
+        }
     }
 
     /// The first effort account with nothing left. An agent that has said its last word is not over any budget.
@@ -83,7 +108,7 @@ impl<'a> Ear<'a> {
         if self.transcript.terminal.is_some() {
             return None;
         }
-        let spent = &self.transcript.spent;
+        let spent = self.spent();
         let accounts = [
             (
                 Account::ToolCalls,
@@ -92,7 +117,7 @@ impl<'a> Ear<'a> {
             ),
             (
                 Account::Tokens,
-                spent.tokens.unwrap_or(0),
+                spent.tokens.map_or(0, Tokens::charged),
                 self.allowance.tokens,
             ),
             (Account::Cost, spent.cost.unwrap_or(0), self.allowance.cost),
@@ -107,6 +132,7 @@ impl<'a> Ear<'a> {
         for event in self.parser.finish() {
             self.take(event);
         }
+        self.transcript.spent = self.spent();
         let digest = self.recording.finish();
         Told {
             transcript: self.transcript,
@@ -118,6 +144,7 @@ impl<'a> Ear<'a> {
 
 impl Listen for Ear<'_> {
     fn hear(&mut self, pipe: Pipe, bytes: &[u8]) -> Heard {
+        self.transcript.spoke |= !bytes.is_empty();
         self.recording.take(pipe, bytes);
         let stream = match pipe {
             Pipe::Stdout => Stream::Out,

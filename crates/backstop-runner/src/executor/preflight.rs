@@ -1,7 +1,6 @@
 //! Looks whether a mission can be worked on, before anything is spent: git, people, agents, disk, checks.
 
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 
 use backstop_agents as agents;
@@ -14,7 +13,7 @@ use super::{Halted, blocking, checks};
 use crate::edge::Ground;
 use crate::git::Bench;
 use crate::git::shown;
-use crate::process;
+use crate::programs;
 
 /// The least room for a mission on its disk, in bytes.
 const ROOM: u64 = 64 << 20;
@@ -160,49 +159,12 @@ fn agent(ground: &Ground, name: &str) -> Point {
             &format!("not known: use one of {}", known.join(", ")),
         );
     };
-    let options = ground.settings.agents.get(name);
-    let options = options
-        .into_iter()
-        .flatten()
-        .map(|(k, v)| (k.clone(), v.clone()))
-        .collect();
-    let invocation = agents::Invocation {
-        prompt: String::new(),
-        model: None,
-        effort: None,
-        session: None,
-        options,
-    };
-    if let Err(words) = adapter.command(&invocation) {
-        return failed(&title, &words);
+    let options = ground.settings.agents.get(name).cloned();
+    let found = programs::look(adapter, options.into_iter().flatten().collect());
+    match &found.problem {
+        Some(words) => failed(&title, words),
+        None => held(&title, &found.words()),
     }
-    match missing_program(&invocation) {
-        Some(program) => failed(
-            &title,
-            &format!("`{program}` is not found: install it, or correct the command"),
-        ),
-        None => held(&title, "ready"),
-    }
-}
-
-/// The first word of an `exec` command or the path of a script, where it is a plain name of something that is not there.
-/// A path inside the workspace cannot be judged before the workspace is there.
-pub(crate) fn missing_program(invocation: &agents::Invocation) -> Option<String> {
-    if let Some(script) = invocation.option(agents::SCRIPT) {
-        return (!Path::new(script).is_file()).then(|| script.to_owned());
-    }
-    let command = invocation.option(agents::EXEC_COMMAND)?;
-    let word = command.split_whitespace().next()?;
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._+-/".contains(c);
-    if !word.chars().all(plain) || (word.contains('/') && !word.starts_with('/')) {
-        return None;
-    }
-    let mut command = Command::new("/bin/sh");
-    command.args(["-c", "command -v -- \"$1\"", "sh", word]);
-    let asked = process::output(&mut command);
-    asked
-        .is_ok_and(|asked| !asked.status.success())
-        .then(|| word.to_owned())
 }
 
 /// Runs the checks on the base. Red is told to the agent; a check that cannot run at all is no check.

@@ -2,15 +2,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::process::{Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::GitError;
-use crate::process::{self, Started};
+use crate::process::{self, Finished as Ended, Started, finish};
 
 /// Configuration that wins over every file: nothing of a repository is run, nothing is tidied, what a ref names is durable.
 const SETTINGS: [&str; 8] = [
@@ -96,19 +95,6 @@ pub(super) struct Call {
     words: Vec<String>,
     input: Option<Vec<u8>>,
     limit: Duration,
-}
-
-/// How a command ended.
-pub(super) struct Ended {
-    pub(super) status: ExitStatus,
-    pub(super) stdout: Vec<u8>,
-    stderr: Vec<u8>,
-}
-
-impl Ended {
-    pub(super) fn stderr(&self) -> &[u8] {
-        &self.stderr
-    }
 }
 
 impl Call {
@@ -245,50 +231,6 @@ impl Call {
             thread::spawn(move || drop(stdin.write_all(&bytes)));
         }
         Ok(started)
-    }
-}
-
-/// Waits for the child and what it prints; none when the limit passed first and it was stopped.
-fn finish(child: &mut Child, limit: Duration) -> Option<io::Result<Ended>> {
-    let deadline = Instant::now().checked_add(limit);
-    let left = || deadline.map_or(limit, |end| end.saturating_duration_since(Instant::now()));
-    let stdout = child.stdout.take().map(drain);
-    let stderr = child.stderr.take().map(drain);
-    let collected = collect(stdout, left()).and_then(|out| Some((out, collect(stderr, left())?)));
-    let Some((stdout, stderr)) = collected else {
-        // The child may have ended in this instant; then there is nothing to stop.
-        let _ = child.kill();
-        let _ = child.wait();
-        return None;
-    };
-    Some(stdout.and_then(|stdout| {
-        let (status, stderr) = (child.wait()?, stderr?);
-        Ok(Ended {
-            status,
-            stdout,
-            stderr,
-        })
-    }))
-}
-
-fn drain(mut pipe: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let read = pipe.read_to_end(&mut bytes).map(|_| bytes);
-        // Nobody listens after the limit.
-        let _ = sender.send(read);
-    });
-    receiver
-}
-
-fn collect(
-    pipe: Option<Receiver<io::Result<Vec<u8>>>>,
-    left: Duration,
-) -> Option<io::Result<Vec<u8>>> {
-    match pipe {
-        Some(receiver) => receiver.recv_timeout(left).ok(),
-        None => Some(Ok(Vec::new())),
     }
 }
 

@@ -146,7 +146,7 @@ impl Host {
             .and_then(|tree| std::str::from_utf8(tree).ok())
             .map(Digest::git_tree);
         let Some(Ok(tree)) = tree else {
-            return Err(unreadable("merge-tree", ended.stderr()));
+            return Err(unreadable("merge-tree", &ended.stderr));
         };
         if !ended.status.success() {
             return Ok(Merged::Conflicts(printed.map(path).collect()));

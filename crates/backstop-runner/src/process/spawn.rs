@@ -30,6 +30,8 @@ pub struct Spawn {
     pub dir: PathBuf,
     /// What its environment has besides the scrubbed one of this process.
     pub env: Vec<(OsString, OsString)>,
+    /// What it does not have of the one of this process.
+    pub unset: Vec<OsString>,
     /// What it reads.
     pub stdin: Stdin,
     /// Which attempt it is.
@@ -49,6 +51,7 @@ impl Spawn {
             args: Vec::new(),
             dir: dir.into(),
             env: Vec::new(),
+            unset: Vec::new(),
             stdin: Stdin::Null,
             marker,
             limits: Limits::default(),
@@ -148,7 +151,8 @@ pub enum SpawnError {
 /// The program or the directory cannot be used, or the system has no room for a process.
 pub fn spawn(spawn: Spawn) -> Result<Running, SpawnError> {
     enter(&spawn.dir)?;
-    let env = environment(std::env::vars_os(), &spawn.env, &spawn.marker);
+    let own = std::env::vars_os().filter(|(name, _)| !spawn.unset.contains(name));
+    let env = environment(own, &spawn.env, &spawn.marker);
     let path = find(&spawn.program, &spawn.dir, env.get(OsStr::new("PATH")))?;
     let other = |source| SpawnError::Other {
         path: path.clone(),

@@ -57,6 +57,12 @@ impl MissionDir {
         self.path.join("blobs")
     }
 
+    /// Where it is kept until when a provider account is limited; shared with the other missions of the repository.
+    #[must_use]
+    pub fn accounts(&self) -> PathBuf {
+        self.path.join("../../accounts")
+    }
+
     /// The private clone that agents work in.
     #[must_use]
     pub fn workspace(&self) -> PathBuf {
