@@ -53,17 +53,23 @@ impl Clock {
         let (mut rest, mut zoned) = (tokens, false);
         // Weekday, day, year, time and zone.
         for _ in 0..5 {
-            let (more, ahead) = match clock.part(rest, text, zoned) {
-                Some(found) => (rest, found),
-                None => match clock.part(past_joints(rest), text, zoned) {
-                    Some(found) => (past_joints(rest), found),
-                    None => break,
-                },
+            let places = [rest, past_joints(rest)];
+            let found = places
+                .into_iter()
+                .find_map(|place| Some((place, clock.part(place, text, zoned)?)));
+            let Some((place, (part, used))) = found else {
+                break;
             };
-            let (part, used) = ahead;
             zoned = zoned || matches!(part, Part::Zone(_));
             clock.take(part);
-            rest = more.get(used..).unwrap_or(&[]);
+            rest = place.get(used..).unwrap_or(&[]);
+            // The next line is about something else, such as a log's own date.
+            if past_joints(rest)
+                .first()
+                .is_some_and(|next| next.opens_line)
+            {
+                break;
+            }
         }
         (clock.day.is_some() || clock.time.is_some()).then_some(clock)
     }
@@ -81,13 +87,14 @@ impl Clock {
         let day = || day(tokens).filter(|_| self.day.is_none() || self.day_is_idle());
         let time = || time(tokens).filter(|_| self.time.is_none());
         let year = || year(tokens).filter(|_| matches!(self.day, Some(Day::Yearly { .. })));
-        let zone = || zone(tokens, text).filter(|_| (self.time.is_some() || self.day.is_some()) && !zoned);
+        let zone =
+            || zone(tokens, text).filter(|_| (self.time.is_some() || self.day.is_some()) && !zoned);
         day().or_else(time).or_else(year).or_else(zone)
     }
 
-    /// A weekday before a date says nothing that the date does not.
+    /// A weekday beside a date says nothing that the date does not.
     fn day_is_idle(&self) -> bool {
-        self.time.is_none() && matches!(self.day, Some(Day::Weekly(_)))
+        matches!(self.day, Some(Day::Weekly(_)))
     }
 
     fn take(&mut self, part: Part) {
@@ -117,7 +124,7 @@ impl Clock {
 /// Past what may stand between two parts.
 fn past_joints<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
     let joint = |token: &&Token<'_>| {
-        token.is_mark(",(@")
+        token.is_mark(",(@)")
             || ["at", "on", "next", "this"]
                 .iter()
                 .any(|word| token.is(word))
@@ -252,7 +259,7 @@ const MONTHS: [&str; 12] = [
 fn month(token: &Token<'_>) -> Option<i8> {
     let word = token.word()?.to_ascii_lowercase();
     let named = |month: &&str| word.len() >= 3 && month.starts_with(word.as_str());
-    let at = MONTHS.iter().position(|month| named(month))?;
+    let at = MONTHS.iter().position(named)?;
     i8::try_from(at.checked_add(1)?).ok()
 }
 
@@ -336,10 +343,15 @@ fn slashed(tokens: &[Token<'_>]) -> Taken<Part> {
 fn date(year: &Token<'_>, month: &Token<'_>, day: &Token<'_>) -> Option<Date> {
     let small = |token: &Token<'_>| i8::try_from(token.digits(2)?).ok();
     let year = i16::try_from(year.digits(4)?).ok()?;
+    // Year 1 is what some programs print for a time that they do not know.
+    if year < 1970 {
+        return None;
+    }
     Date::new(year, small(month)?, small(day)?).ok()
 }
 
-/// `(Europe/Berlin)`, `UTC`, `+02:00`, `PDT`. What stands in brackets after a time is a zone, known or not.
+/// `(Europe/Berlin)`, `UTC`, `+02:00`, `PDT`. What stands in brackets after a time is a zone, known or not,
+/// unless it is a day.
 fn zone(tokens: &[Token<'_>], text: &str) -> Taken<Part> {
     let [first, rest @ ..] = tokens else {
         return None;
@@ -349,6 +361,9 @@ fn zone(tokens: &[Token<'_>], text: &str) -> Taken<Part> {
         let from = rest.first()?;
         let inner = text.get(from.at..rest.get(inside)?.at)?;
         let said = Zone::said(inner).or_else(|| Zone::said(name(from, text)?));
+        if said.is_none() && day(rest).is_some() {
+            return None;
+        }
         return Some((Part::Zone(said), inside.checked_add(2)?));
     }
     let name = name(first, text).filter(|name| is_plain(name))?;

@@ -114,15 +114,12 @@ fn rank(reset: &Reset) -> Rank {
 }
 
 /// A word after which a limit's end is told, and in which form.
-fn prose(
-    token: &Token<'_>,
-    before: Option<&Token<'_>>,
-    after: Option<&Token<'_>>,
-) -> Option<Form> {
+fn prose(token: &Token<'_>, before: Option<&Token<'_>>, after: Option<&Token<'_>>) -> Option<Form> {
     let follows =
         |words: &[&str]| before.is_some_and(|before| words.iter().any(|word| before.is(word)));
     let form = match token.text.to_ascii_lowercase().as_str() {
-        "reset" | "resets" | "renews" | "refreshes" | "resumes" | "retry" => Form::Prose,
+        "reset" | "resets" | "refresh" | "refreshes" | "renew" | "renews" | "resume"
+        | "resumes" | "retry" => Form::Prose,
         "again" if follows(&["try", "available", "retry", "back"]) => Form::Prose,
         "back" if follows(&["come", "check"]) => Form::Prose,
         "delay" if follows(&["explicit"]) => Form::Span,
@@ -151,9 +148,21 @@ fn colon(tokens: &[Token<'_>]) -> Option<usize> {
     colon.then_some(quotes.checked_add(1)?)
 }
 
-/// Past what may stand between a word and its time. After `in` and `for`, only a span makes sense.
+/// What makes sense after this word: `in 5h` is a span, `at 15h` is none.
+fn narrowed(word: &Token<'_>) -> Form {
+    let is = |words: &[&str]| words.iter().any(|small| word.is(small));
+    if is(&["in", "for", "within"]) {
+        Form::Span
+    } else if is(&["at", "on"]) {
+        Form::Moment
+    } else {
+        Form::Prose
+    }
+}
+
+/// Past what may stand between a word and its time.
 fn past_small_words<'t, 'a>(tokens: &'t [Token<'a>], form: Form) -> (&'t [Token<'a>], Form) {
-    const SMALL: [&str; 22] = [
+    const SMALL: [&str; 25] = [
         "about",
         "after",
         "again",
@@ -169,13 +178,16 @@ fn past_small_words<'t, 'a>(tokens: &'t [Token<'a>], form: Form) -> (&'t [Token<
         "from",
         "in",
         "is",
+        "less",
         "next",
         "of",
         "on",
+        "than",
         "the",
         "time",
         "until",
         "will",
+        "within",
     ];
     let (mut rest, mut form) = (tokens, form);
     for _ in 0..APART {
@@ -188,8 +200,8 @@ fn past_small_words<'t, 'a>(tokens: &'t [Token<'a>], form: Form) -> (&'t [Token<
         if !(dash || mark || word) {
             break;
         }
-        if form == Form::Prose && (first.is("in") || first.is("for")) {
-            form = Form::Span;
+        if form == Form::Prose {
+            form = narrowed(first);
         }
         rest = more;
     }

@@ -9,7 +9,7 @@ use super::{Until, Zone};
 
 /// A clock time that passed no longer ago than this is now, and not tomorrow. Programs round the time down, keep it
 /// for a while and tell it late, and clocks differ; a wait of a day for nothing costs more than an attempt that the
-/// provider turns down. The shortest window that is told by the clock is five hours: nothing is said 23 hours ahead.
+/// provider turns down. What is told by a time of day alone is hours away: hardly ever is it 23.
 const GRACE: Span = Span::from_hours(1);
 
 /// No wait that was supposed ends later.

@@ -8,7 +8,8 @@ use super::token::{Kind, Token};
 pub(super) fn read(tokens: &[Token<'_>]) -> Option<u64> {
     let (mut rest, mut total, mut last) = (tokens, None, u64::MAX);
     while let Some((millis, unit, after)) = part(rest) {
-        if unit >= last {
+        let goes_on = total.is_none() || rest.first().is_some_and(|next| !next.opens_line);
+        if unit >= last || !goes_on {
             break;
         }
         total = Some(u64::checked_add(total.unwrap_or(0), millis)?);

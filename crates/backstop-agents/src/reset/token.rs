@@ -29,6 +29,8 @@ pub(super) struct Token<'a> {
     pub(super) at: usize,
     /// Nothing stands between it and the token before.
     pub(super) glued: bool,
+    /// A line ends before it.
+    pub(super) opens_line: bool,
 }
 
 impl<'a> Token<'a> {
@@ -127,7 +129,7 @@ pub(super) fn capped(text: &str) -> &str {
 /// All tokens of the text.
 pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut found = Vec::new();
-    let (mut at, mut glued) = (0, false);
+    let (mut at, mut glued, mut opens_line) = (0, false, false);
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         let (kind, len) = next(rest);
         let end = at.saturating_add(len.max(1));
@@ -138,9 +140,11 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
                 text,
                 at,
                 glued,
+                opens_line,
             });
         }
         glued = kind.is_some();
+        opens_line = !glued && (opens_line || ends_line(rest));
         at = end;
     }
     found
@@ -162,6 +166,12 @@ fn next(rest: &str) -> (Option<Kind>, usize) {
         0 => (Some(Kind::Mark), first.len_utf8()),
         len => (None, len),
     }
+}
+
+fn ends_line(rest: &str) -> bool {
+    ["\n", "\r", "\\n", "\\r"]
+        .iter()
+        .any(|end| rest.starts_with(end))
 }
 
 fn letter(c: char) -> bool {
