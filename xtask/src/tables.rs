@@ -9,6 +9,7 @@ mod gates_answers;
 mod outcome;
 mod plan_keys;
 mod plan_refusals;
+mod resets;
 mod review;
 mod stages;
 mod streak;
@@ -57,6 +58,7 @@ fn pages() -> Vec<Page> {
         outcome::page(),
         plan_keys::page(),
         plan_refusals::page(),
+        resets::page(),
         review::page(),
         stages::page(),
         streak::page(),

@@ -3,6 +3,7 @@
 //!
 //! - [`Adapter`]: one agent; [`find`] knows them all by name.
 //! - [`Parser`]: bytes in, [`AgentEvent`]s out; [`Transcript`] keeps what matters of them.
+//! - [`Reset`]: when a limit ends, as the agent's program put it, and the moment that this is.
 //! - [`classify`]: host facts first, then the agent's own terminal word, then the exit status, else Unknown.
 //!
 //! Deliberately absent: processes, files and clocks (`backstop-runner`), and what policy makes of an ending
@@ -34,6 +35,6 @@ pub use classify::{Classified, EndedBy, Ending, HostFacts, Rule, SpawnFault, cla
 pub use event::{AgentEvent, ErrorKind, Stream, Terminal, Tokens, ToolEnd};
 pub use exec::EXEC_COMMAND;
 pub use lines::Lines;
-pub use reset::{Reset, Until, Zone};
+pub use reset::{Clock, Reset, Until, Window, Zone};
 pub use scripted::{SCRIPT, Spoken};
 pub use transcript::{Heard, Spent, Transcript};

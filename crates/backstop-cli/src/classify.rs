@@ -99,7 +99,9 @@ fn signal(text: &str) -> Result<i32, String> {
     let upper = text.to_ascii_uppercase();
     let bare = upper.strip_prefix("SIG").unwrap_or(&upper);
     let named = NAMES.iter().find(|(name, _)| *name == bare);
-    let number = named.map(|(_, number)| *number).or_else(|| text.parse().ok());
+    let number = named
+        .map(|(_, number)| *number)
+        .or_else(|| text.parse().ok());
     number
         .filter(|number| (1..=64).contains(number))
         .ok_or_else(|| "give a number from 1 to 64, or a name such as SIGKILL".to_owned())
@@ -121,7 +123,8 @@ fn usage(words: String) -> Fault {
 
 fn recorded(args: &ClassifyArgs) -> Result<Recorded, Fault> {
     let read = |path: &Path| {
-        std::fs::read(path).map_err(|error| usage(format!("cannot read `{}`: {error}", path.display())))
+        std::fs::read(path)
+            .map_err(|error| usage(format!("cannot read `{}`: {error}", path.display())))
     };
     let now = args.now.as_deref().map(clock::parse_rfc_3339);
     let zone = args.zone.as_deref().map(|name| {
@@ -170,17 +173,38 @@ fn text(reading: &Reading) -> String {
             let _ = writeln!(text, "  {name:<14}{value}");
         }
     };
-    let assumed = if reading.until_assumed { " (assumed)" } else { "" };
-    line("rule", serde_json::to_value(reading.rule).ok().and_then(|rule| rule.as_str().map(str::to_owned)));
-    line("until", reading.until.as_ref().map(|until| format!("{until}{assumed}")));
+    let assumed = if reading.until_assumed {
+        " (assumed)"
+    } else {
+        ""
+    };
+    line(
+        "rule",
+        serde_json::to_value(reading.rule)
+            .ok()
+            .and_then(|rule| rule.as_str().map(str::to_owned)),
+    );
+    line(
+        "until",
+        reading
+            .until
+            .as_ref()
+            .map(|until| format!("{until}{assumed}")),
+    );
     line("session", reading.session.clone());
     line(
         "tokens",
         reading.usage.map(|usage| {
-            format!("{} in, {} out, {} cached", usage.input, usage.output, usage.cached)
+            format!(
+                "{} in, {} out, {} cached",
+                usage.input, usage.output, usage.cached
+            )
         }),
     );
-    line("cost", reading.cost_usd.map(|cost| format!("{cost:.6} USD")));
+    line(
+        "cost",
+        reading.cost_usd.map(|cost| format!("{cost:.6} USD")),
+    );
     line("tool calls", Some(reading.tool_calls.to_string()));
     line("last words", reading.final_message.clone());
     text

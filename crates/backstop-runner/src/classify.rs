@@ -1,11 +1,13 @@
 //! Classifies a run that was recorded elsewhere: its streams, how it ended, and what the host saw.
 
-use backstop_agents::{Adapter, Classified, HostFacts, Rule, Stream, Support, Transcript, classify};
+use backstop_agents::{
+    Adapter, Classified, HostFacts, Rule, Stream, Support, Transcript, classify,
+};
 pub use backstop_agents::{EndedBy, Ending, Zone};
 use backstop_engine::gates;
 use backstop_engine::outcome::{
-    Artifact, EmptyWork, Evidence, FailCause, HostWork, Measurement, Post, Ruling,
-    Status, TreeChange, VisitKind,
+    Artifact, EmptyWork, Evidence, FailCause, HostWork, Measurement, Post, Ruling, Status,
+    TreeChange, VisitKind,
 };
 use backstop_engine::vocab::{PhaseKind, Stage, Timestamp};
 use serde::Serialize;
@@ -117,7 +119,12 @@ fn transcript(agent: &dyn Adapter, run: &Recorded) -> Transcript {
 }
 
 /// What it is taken for, given what the host saw of the work in this stage.
-fn judge(agent: &dyn Adapter, run: &Recorded, said: &Transcript, claimed: Classified) -> Classified {
+fn judge(
+    agent: &dyn Adapter,
+    run: &Recorded,
+    said: &Transcript,
+    claimed: Classified,
+) -> Classified {
     let success = claimed.status == Status::Success;
     if success && run.checks == Some(Checks::Red) {
         let cause = FailCause::Reported;

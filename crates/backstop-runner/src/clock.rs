@@ -4,6 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use backstop_agents::Zone;
 use backstop_engine::vocab::Timestamp;
+use jiff::tz::TimeZone;
 
 /// Now.
 #[must_use]
@@ -17,7 +18,7 @@ pub fn now() -> Timestamp {
 /// The zone that this machine is set to.
 #[must_use]
 pub fn zone() -> Zone {
-    Zone::utc()
+    TimeZone::system().into()
 }
 
 /// A moment in UTC, to the second: `2031-05-06 07:08:09Z`.
@@ -34,7 +35,8 @@ pub fn utc(at: Timestamp) -> String {
 #[must_use]
 pub fn rfc_3339(at: Timestamp) -> String {
     let millis = i64::try_from(at.as_millis()).unwrap_or(i64::MAX);
-    jiff::Timestamp::from_millisecond(millis).map_or_else(|_| format!("{millis} ms"), |moment| moment.to_string())
+    jiff::Timestamp::from_millisecond(millis)
+        .map_or_else(|_| format!("{millis} ms"), |moment| moment.to_string())
 }
 
 /// Reads a moment in RFC 3339.
@@ -42,10 +44,16 @@ pub fn rfc_3339(at: Timestamp) -> String {
 /// # Errors
 /// When it is none, or before 1970.
 pub fn parse_rfc_3339(text: &str) -> Result<Timestamp, String> {
-    let wrong = |why: String| format!("`{text}` is no moment in RFC 3339, such as 2031-05-06T07:08:09Z: {why}");
-    let moment: jiff::Timestamp = text.parse().map_err(|error: jiff::Error| wrong(error.to_string()))?;
+    let wrong = |why: String| {
+        format!("`{text}` is no moment in RFC 3339, such as 2031-05-06T07:08:09Z: {why}")
+    };
+    let moment: jiff::Timestamp = text
+        .parse()
+        .map_err(|error: jiff::Error| wrong(error.to_string()))?;
     let millis = u64::try_from(moment.as_millisecond());
-    millis.map(Timestamp::from_millis).map_err(|_| wrong("it is before 1970".into()))
+    millis
+        .map(Timestamp::from_millis)
+        .map_err(|_| wrong("it is before 1970".into()))
 }
 
 #[cfg(test)]
@@ -61,7 +69,10 @@ mod tests {
     fn a_moment_is_read_back_as_it_is_printed() {
         let at = Timestamp::from_millis(1_796_000_000_250);
         assert_eq!(parse_rfc_3339(&rfc_3339(at)), Ok(at));
-        assert_eq!(parse_rfc_3339("1970-01-01T02:00:01+02:00"), Ok(Timestamp::from_millis(1_000)));
+        assert_eq!(
+            parse_rfc_3339("1970-01-01T02:00:01+02:00"),
+            Ok(Timestamp::from_millis(1_000))
+        );
         assert!(parse_rfc_3339("1969-01-01T00:00:00Z").is_err());
         assert!(parse_rfc_3339("tomorrow").is_err());
     }

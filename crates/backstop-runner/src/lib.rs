@@ -4,8 +4,8 @@
 
 pub mod accounts;
 pub mod blobs;
-pub mod cleaning;
 pub mod classify;
+pub mod cleaning;
 pub mod clock;
 pub mod config;
 mod disk;

@@ -46,7 +46,7 @@ fn section(group: &Group) -> String {
 }
 
 /// On one line, with nothing in it that hides or looks like something else.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     if text.is_empty() {
         return "nothing at all".to_owned();
     }
