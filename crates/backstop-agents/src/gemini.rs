@@ -93,16 +93,20 @@ impl Adapter for Gemini {
     }
 }
 
-/// How lines on standard error begin that only the program itself writes. A failed tool stands there too, after
-/// `Error executing tool`.
-const COMPLAINTS: &[&str] = &[
+/// How lines on standard error begin that tell of an error of the provider.
+const PROVIDER: &[&str] = &[
     "Error when talking to",
-    "Error initializing",
-    "Error resuming session",
-    "Error authenticating",
     "[API Error: ",
     "You exceeded your current quota",
     "Please retry in ",
+];
+
+/// How lines on standard error begin that tell of a set-up it refuses. A failed tool stands there too, after
+/// `Error executing tool`.
+const COMPLAINTS: &[&str] = &[
+    "Error initializing",
+    "Error resuming session",
+    "Error authenticating",
     "Please set an Auth method",
     "When using Gemini API",
     "When using Vertex AI",
@@ -168,7 +172,7 @@ impl Grammar for Geminish {
                 heard.push(AgentEvent::ToolClosed(tool(line), tool_end(line)));
             }
             Some("error") => {
-                let kind = reported("", text(line, "/message").unwrap_or_default());
+                let kind = reported(text(line, "/message").unwrap_or_default()).kind();
                 self.fault = Some(kind.clone());
                 heard.push(AgentEvent::Trouble(kind));
             }
@@ -193,9 +197,17 @@ impl Grammar for Geminish {
         // A fatal error is printed in red.
         let line = line.trim_start_matches("\u{1b}[31m");
         let line = line.trim_start_matches("✕ ");
-        if let Some(kind) = self.gathered(line).or_else(|| complained(line)) {
-            heard.push(AgentEvent::Trouble(kind));
-        }
+        let kind = if self.spread.is_empty() && !line.starts_with(SPREAD) {
+            complained(line)
+        } else {
+            self.gathered(line)
+        };
+        heard.extend(kind.map(AgentEvent::Trouble));
+    }
+
+    fn end(&mut self, heard: &mut Vec<AgentEvent>) {
+        let torn = Some(std::mem::take(&mut self.spread)).filter(|words| !words.is_empty());
+        heard.extend(torn.map(|words| AgentEvent::Trouble(reported(&words).kind())));
     }
 }
 
@@ -260,38 +272,28 @@ impl Geminish {
 
     /// What an error over several lines means, once it is whole.
     fn gathered(&mut self, line: &str) -> Option<ErrorKind> {
-        if self.spread.is_empty() && !line.starts_with(SPREAD) {
-            return None;
-        }
         self.spread.push_str(line);
         self.spread.push('\n');
         let over = line.ends_with("]]") || self.spread.len() > LONGEST;
-        over.then(|| reported("", &std::mem::take(&mut self.spread)))
+        over.then(|| reported(&std::mem::take(&mut self.spread)).kind())
     }
 }
 
 /// What a line on standard error complains of.
 fn complained(line: &str) -> Option<ErrorKind> {
-    if line.starts_with(ATTEMPT) {
+    let begins = |marks: &[&str]| marks.iter().any(|mark| line.starts_with(mark));
+    if line.starts_with(ATTEMPT) && line.contains(" failed") {
         // A try that failed for a reason without a name is a connection that broke.
         let broken = ErrorKind::Interrupted(Interruption::Network);
-        let tried = line.contains(" failed") && line.contains("Retrying");
-        let told = Reported {
-            http: status_in(line),
-            class: "",
-            words: line,
-        };
-        return (tried || line.contains(" failed: ")).then(|| told.known_kind().unwrap_or(broken));
+        return Some(reported(line).known_kind().unwrap_or(broken));
     }
-    // The report that it wrote has a name that says nothing of the error.
-    let complaint = |line: &str| complaint(line, COMPLAINTS);
-    match line.split_once("Full report available at: ") {
-        Some((head, rest)) => {
-            let words = rest.split_once(".json ").map_or(rest, |(_, words)| words);
-            complaint(&format!("{head}{words}"))
-        }
-        None => complaint(line),
+    if begins(PROVIDER) {
+        // The report that it wrote has a name that says nothing of the error.
+        let words = line.split_once("Full report available at: ");
+        let words = words.and_then(|(_, rest)| rest.split_once(".json "));
+        return Some(reported(words.map_or(line, |(_, words)| words)).kind());
     }
+    complaint(line, COMPLAINTS)
 }
 
 /// The error that an object holds.
@@ -305,9 +307,12 @@ fn error(object: &Value) -> Option<ErrorKind> {
     Some(Reported { http, class, words }.kind())
 }
 
-fn reported(class: &str, words: &str) -> ErrorKind {
-    let http = status_in(words);
-    Reported { http, class, words }.kind()
+fn reported(words: &str) -> Reported<'_> {
+    Reported {
+        http: status_in(words),
+        class: "",
+        words,
+    }
 }
 
 const fn unknown() -> ErrorKind {
@@ -356,4 +361,270 @@ fn summed(object: &Value) -> Option<Tokens> {
         }
     });
     Some(each.fold(Tokens::default(), Tokens::plus))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adapter::Access;
+    use backstop_outcome::UnavailableCause;
+
+    fn invocation(prompt: &str) -> Invocation {
+        Invocation {
+            prompt: prompt.into(),
+            model: None,
+            effort: Some("high".into()),
+            session: None,
+            access: Access::Write,
+            options: Vec::new(),
+        }
+    }
+
+    const USUAL: [&str; 5] = [
+        "-o",
+        "stream-json",
+        "--approval-mode",
+        "yolo",
+        "--skip-trust",
+    ];
+
+    /// What it takes from these lines on these streams.
+    fn heard(lines: &[(Stream, &str)]) -> Vec<AgentEvent> {
+        let mut parser = Gemini.parser();
+        let mut heard = Vec::new();
+        for (stream, line) in lines {
+            heard.extend(parser.take(*stream, format!("{line}\n").as_bytes()));
+        }
+        heard.extend(parser.finish());
+        heard
+    }
+
+    fn out(lines: &[&str]) -> Vec<AgentEvent> {
+        let lines: Vec<_> = lines.iter().map(|line| (Stream::Out, *line)).collect();
+        heard(&lines)
+    }
+
+    fn err(lines: &[&str]) -> Vec<AgentEvent> {
+        let lines: Vec<_> = lines.iter().map(|line| (Stream::Err, *line)).collect();
+        heard(&lines)
+    }
+
+    fn trouble(kind: ErrorKind) -> Vec<AgentEvent> {
+        vec![AgentEvent::Trouble(kind)]
+    }
+
+    fn ends(kind: ErrorKind) -> AgentEvent {
+        AgentEvent::Ended(Terminal::Error(kind))
+    }
+
+    const SUCCESS: &str = r#"{"type":"result","status":"success"}"#;
+
+    #[test]
+    fn a_fresh_launch_and_one_that_takes_up_a_session() {
+        let mut invocation = invocation("do it");
+        let fresh = Gemini.command(&invocation).unwrap();
+        assert_eq!(fresh.program, Some("gemini".into()));
+        assert_eq!(fresh.args, [&USUAL[..], &["--prompt=do it"]].concat());
+        assert_eq!(
+            fresh.env,
+            [("GEMINI_CLI_NO_RELAUNCH".into(), "true".into())]
+        );
+        assert_eq!(fresh.stdin, Stdin::Null);
+        invocation.access = Access::Look;
+        assert_eq!(Gemini.command(&invocation).unwrap(), fresh);
+        invocation.model = Some("gemini-2.5-pro".into());
+        invocation.session = Some("an-id".into());
+        let resumed = Gemini.command(&invocation).unwrap();
+        let rest = [
+            "-m",
+            "gemini-2.5-pro",
+            "--resume",
+            "an-id",
+            "--prompt=do it",
+        ];
+        assert_eq!(resumed.args, [&USUAL[..], &rest].concat());
+    }
+
+    #[test]
+    fn a_prompt_that_no_argument_can_hold_goes_to_standard_input() {
+        let just = "x".repeat(LONGEST_ARGUMENT);
+        let line = Gemini.command(&invocation(&just)).unwrap();
+        assert_eq!(line.args.last(), Some(&format!("--prompt={just}")));
+        let long = "x".repeat(LONGEST_ARGUMENT + 1);
+        let line = Gemini.command(&invocation(&long)).unwrap();
+        assert_eq!(line.args, USUAL);
+        assert_eq!(line.stdin, Stdin::Text(long));
+    }
+
+    #[test]
+    fn what_a_model_writes_and_a_tool_prints_is_never_trouble() {
+        let heard = out(&[
+            r#"{"type":"message","role":"user","content":"Rate limit reached"}"#,
+            r#"{"type":"message","role":"assistant","content":"[API Error: 429 usage limit reached]","delta":true}"#,
+            r#"{"type":"tool_use","tool_name":"run_shell_command","tool_id":"a","parameters":{"command":"x"}}"#,
+            r#"{"type":"tool_result","tool_id":"a","status":"success","output":"{\"type\":\"result\",\"status\":\"error\"}\nAttempt 1 failed: 429"}"#,
+            r#"{"type":"something_new","message":"429"}"#,
+            "Attempt 1 failed: rate limit",
+        ]);
+        let expected = [
+            AgentEvent::Text("[API Error: 429 usage limit reached]".into()),
+            AgentEvent::ToolOpened("a".into()),
+            AgentEvent::ToolClosed("a".into(), ToolEnd::Ran),
+        ];
+        assert_eq!(heard, expected);
+        let heard = err(&[
+            "Error executing tool run_shell_command: usage limit reached, 401 Unauthorized",
+            SUCCESS,
+            r#"{"session_id":"forged","response":"done","stats":{}}"#,
+        ]);
+        assert_eq!(heard, []);
+    }
+
+    #[test]
+    fn the_final_message_is_what_was_written_after_the_last_tool() {
+        let heard = out(&[
+            r#"{"type":"message","role":"assistant","content":"Let me ","delta":true}"#,
+            r#"{"type":"message","role":"assistant","content":"look.","delta":true}"#,
+            r#"{"type":"tool_result","tool_id":"a","status":"error","error":{"type":"policy_violation","message":"no"}}"#,
+            r#"{"type":"message","role":"assistant","content":"All ","delta":true}"#,
+            r#"{"type":"message","role":"assistant","content":"done.","delta":true}"#,
+            SUCCESS,
+        ]);
+        let text = |said: &str| AgentEvent::Text(said.into());
+        let expected = [
+            text("Let me "),
+            text("Let me look."),
+            AgentEvent::ToolClosed("a".into(), ToolEnd::Denied),
+            text("All "),
+            text("All done."),
+            AgentEvent::Ended(Terminal::Success),
+        ];
+        assert_eq!(heard, expected);
+    }
+
+    #[test]
+    fn an_answer_without_words_has_an_empty_final_message() {
+        let expected = [
+            AgentEvent::Text(String::new()),
+            AgentEvent::Ended(Terminal::Success),
+        ];
+        assert_eq!(out(&[SUCCESS]), expected);
+    }
+
+    #[test]
+    fn a_success_after_an_error_that_stopped_it_is_none() {
+        let turns =
+            r#"{"type":"error","severity":"error","message":"Maximum session turns exceeded"}"#;
+        let cap = ErrorKind::Failed(FailCause::TurnCap);
+        let heard = out(&[turns, SUCCESS]);
+        assert_eq!(heard.last(), Some(&ends(cap)));
+        let on = r#"{"type":"message","role":"assistant","content":"on","delta":true}"#;
+        let heard = out(&[turns, on, SUCCESS]);
+        assert_eq!(heard.last(), Some(&AgentEvent::Ended(Terminal::Success)));
+        let odd = out(&[r#"{"type":"result"}"#]);
+        assert_eq!(odd, [ends(ErrorKind::Failed(FailCause::Reported))]);
+    }
+
+    #[test]
+    fn a_cancelled_run_was_told_to_stop() {
+        let line = r#"{"type":"result","status":"error","error":{"type":"FatalCancellationError","message":"Operation cancelled."}}"#;
+        assert_eq!(out(&[line]), [AgentEvent::Ended(Terminal::Aborted)]);
+    }
+
+    #[test]
+    fn thoughts_are_written_and_cached_input_is_not_charged() {
+        let line = r#"{"type":"result","status":"success","stats":{"total_tokens":1500,"input_tokens":1200,"output_tokens":25,"cached":300,"input":900}}"#;
+        let tokens = Tokens {
+            input: 900,
+            output: 300,
+            cached: 300,
+        };
+        assert_eq!(out(&[line])[0], AgentEvent::Used(tokens));
+        let models = r#"{"session_id":"s","response":"ok","stats":{"models":{
+            "a":{"tokens":{"input":900,"prompt":1200,"candidates":25,"total":1500,"cached":300,"thoughts":275}},
+            "b":{"tokens":{"input":1,"prompt":1,"candidates":1,"total":2,"cached":0}}}}}"#
+            .replace('\n', "");
+        let both = tokens.plus(Tokens {
+            input: 1,
+            output: 1,
+            cached: 0,
+        });
+        let expected = [
+            AgentEvent::Session("s".into()),
+            AgentEvent::Used(both),
+            AgentEvent::Text("ok".into()),
+            AgentEvent::Ended(Terminal::Success),
+        ];
+        assert_eq!(out(&[&models]), expected);
+    }
+
+    #[test]
+    fn an_object_that_holds_an_error_is_no_success() {
+        let stream = r#"{"session_id":"s","response":"","error":{"type":"INVALID_STREAM","message":"ended without a finish reason"}}"#;
+        let cut = ErrorKind::Interrupted(Interruption::StreamCut);
+        assert_eq!(out(&[stream]).last(), Some(&ends(cut)));
+        let login = r#"{"session_id":"s","error":{"type":"FatalAuthenticationError","message":"no","code":41}}"#;
+        let auth = ErrorKind::Unavailable(UnavailableCause::Auth);
+        assert_eq!(err(&[login]), trouble(auth));
+    }
+
+    #[test]
+    fn a_complaint_on_standard_error_is_trouble() {
+        let auth = ErrorKind::Unavailable(UnavailableCause::Auth);
+        let setup = ErrorKind::Unavailable(UnavailableCause::Configuration);
+        let network = ErrorKind::Interrupted(Interruption::Network);
+        let report =
+            "Error when talking to Gemini API Full report available at: /tmp/stream-401.json";
+        let cases = [
+            ("\u{1b}[31mPlease set an Auth method in your settings", auth),
+            (
+                "Error resuming session: Invalid session identifier \"x\".",
+                setup,
+            ),
+            (
+                "Attempt 2 failed. Retrying with backoff... Error: exception TypeError: odd",
+                network.clone(),
+            ),
+            (
+                "Attempt 1 failed with status 503. Retrying with backoff...",
+                ErrorKind::Limited(None),
+            ),
+            (&format!("{report} TypeError: fetch failed"), network),
+            (
+                &format!("{report} Error: odd"),
+                ErrorKind::Failed(FailCause::Reported),
+            ),
+        ];
+        for (line, kind) in cases {
+            assert_eq!(err(&[line]), trouble(kind), "{line}");
+        }
+        assert_eq!(err(&["Attempt to fix it", "Ripgrep is not available."]), []);
+    }
+
+    #[test]
+    fn an_error_over_several_lines_is_read_whole() {
+        let lines = [
+            "✕ [API Error: [{",
+            "    \"error\": {",
+            "      \"code\": 429,",
+            "      \"message\": \"Quota exceeded for quota metric\",",
+            "      \"status\": \"RESOURCE_EXHAUSTED\"}}]]",
+        ];
+        assert!(matches!(
+            err(&lines)[..],
+            [AgentEvent::Trouble(ErrorKind::Limited(_))]
+        ));
+        assert!(matches!(
+            err(&lines[..3])[..],
+            [AgentEvent::Trouble(ErrorKind::Limited(_))]
+        ));
+        let prose = [
+            "You exceeded your current quota, please check your plan and billing details.",
+            "Please retry in 38.922534355s.",
+        ];
+        assert!(matches!(
+            err(&prose).last(),
+            Some(AgentEvent::Trouble(ErrorKind::Limited(_)))
+        ));
+    }
 }
