@@ -3,12 +3,17 @@
 use std::path::PathBuf;
 
 use crate::claude::Claude;
+use crate::codex::Codex;
 use crate::exec::Exec;
+use crate::gemini::Gemini;
 use crate::scripted::Scripted;
 use crate::{AgentEvent, Stream};
 
 /// The operator's setting for the program to start.
 pub const PROGRAM: &str = "program";
+
+/// The longest prompt that is handed over as an argument, in bytes (Linux takes 128 KiB in one argument).
+pub(crate) const LONGEST_ARGUMENT: usize = 120_000;
 
 /// What one launch asks of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,7 +176,7 @@ pub trait Adapter: Send + Sync {
 }
 
 /// Every adapter.
-const ALL: &[&dyn Adapter] = &[&Claude, &Exec, &Scripted];
+const ALL: &[&dyn Adapter] = &[&Claude, &Codex, &Gemini, &Exec, &Scripted];
 
 /// Every adapter, in the order of names, those without a model last.
 pub fn all() -> impl Iterator<Item = &'static dyn Adapter> {

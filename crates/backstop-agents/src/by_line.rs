@@ -14,6 +14,11 @@ pub(crate) trait Grammar: Send {
     /// What its program printed as JSON: an object, or a string.
     fn value(&mut self, value: &Value, heard: &mut Vec<AgentEvent>);
 
+    /// What stands on standard error as JSON. Other programs write there too.
+    fn value_on_err(&mut self, value: &Value, heard: &mut Vec<AgentEvent>) {
+        self.value(value, heard);
+    }
+
     /// A line that is no JSON.
     fn plain(&mut self, stream: Stream, line: &str, heard: &mut Vec<AgentEvent>);
 
@@ -57,9 +62,16 @@ impl<G: Grammar> ByLine<G> {
         match serde_json::from_str(&text) {
             Ok(Value::Array(values)) => values
                 .iter()
-                .for_each(|value| self.grammar.value(value, heard)),
-            Ok(value @ (Value::Object(_) | Value::String(_))) => self.grammar.value(&value, heard),
+                .for_each(|value| self.value(stream, value, heard)),
+            Ok(value @ (Value::Object(_) | Value::String(_))) => self.value(stream, &value, heard),
             Ok(_) | Err(_) => self.plain(stream, &text, heard),
+        }
+    }
+
+    fn value(&mut self, stream: Stream, value: &Value, heard: &mut Vec<AgentEvent>) {
+        match stream {
+            Stream::Out => self.grammar.value(value, heard),
+            Stream::Err => self.grammar.value_on_err(value, heard),
         }
     }
 

@@ -35,13 +35,14 @@ enum Meaning {
     Cut,
     Provider,
     TurnCap,
+    OutputCap,
 }
 
 /// Words that mean the same whatever the status; the first row that is found counts.
 const ALWAYS: &[Row] = &[
     (
         "credit balance|insufficient balance|insufficient credit|out of credits|please recharge|billing_error|\
-         billing is disabled|payment required|resource package",
+         billing is disabled|payment required|resource package|spend cap|to use codex with your chatgpt plan",
         Meaning::Billing,
     ),
     (
@@ -60,16 +61,17 @@ const ALWAYS: &[Row] = &[
         Meaning::Setup,
     ),
     (
-        "max session turns|turnlimited|maximum number of turns",
+        "max session turns|maximum session turns|turnlimited|maximum number of turns",
         Meaning::TurnCap,
     ),
+    ("max_output_tokens", Meaning::OutputCap),
 ];
 
 /// Words that decide where the status does not.
 const WITHOUT_STATUS: &[Row] = &[
     (
         "rate limit|rate_limit|ratelimit|usage limit|usage_limit|hit your limit|session limit|weekly limit|limit reached|\
-         too many requests|overloaded|at capacity|high demand|been exhausted|resource_exhausted|exhausted your|throttl",
+         too many requests|overloaded|at capacity|high demand|been exhausted|resource_exhausted|exhausted your|throttl|please retry in",
         Meaning::Limit,
     ),
     (
@@ -77,7 +79,8 @@ const WITHOUT_STATUS: &[Row] = &[
         Meaning::Billing,
     ),
     (
-        "not logged in|/login|log in|login|api key|api_key|authenticat|unauthorized|oauth token|permission_denied|credentials",
+        "not logged in|/login|log in|login|api key|api_key|authenticat|unauthorized|oauth token|permission_denied|credentials|\
+         refresh token|missing environment variable|set an auth method",
         Meaning::Auth,
     ),
     (
@@ -86,7 +89,8 @@ const WITHOUT_STATUS: &[Row] = &[
     ),
     (
         "econnrefused|econnreset|enotfound|etimedout|eai_again|connection refused|connection dropped|connection error|\
-         connection reset|connect timeout|unable to connect|fetch failed|network|could not resolve|failed to resolve",
+         connection reset|connect timeout|unable to connect|fetch failed|network|could not resolve|failed to resolve|\
+         connection failed|error sending request|timed out",
         Meaning::Network,
     ),
     (
@@ -143,6 +147,7 @@ impl Reported<'_> {
             Meaning::Overflow => ErrorKind::Failed(FailCause::ContextOverflow),
             Meaning::Refused => ErrorKind::Failed(FailCause::Refused),
             Meaning::TurnCap => ErrorKind::Failed(FailCause::TurnCap),
+            Meaning::OutputCap => ErrorKind::Failed(FailCause::Reported),
         }
     }
 }
@@ -188,6 +193,7 @@ pub(crate) fn status_in(words: &str) -> Option<u16> {
         "\"code\":",
         "\"code\": ",
         "status ",
+        "status: ",
     ];
     let named = places
         .iter()
