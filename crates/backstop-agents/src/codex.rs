@@ -7,7 +7,9 @@
 use backstop_outcome::Interruption;
 use serde_json::Value;
 
-use crate::adapter::{About, Adapter, CommandLine, Features, Invocation, Parser, Stdin, Support};
+use crate::adapter::{
+    About, Adapter, CommandLine, Features, Figure, Invocation, Parser, Stdin, Support,
+};
 use crate::by_line::{ByLine, Grammar, number, text};
 use crate::trouble::{Reported, complaint, status_in};
 use crate::{AgentEvent, ErrorKind, Stream, Terminal, Tokens, ToolEnd};
@@ -39,13 +41,16 @@ impl Adapter for Codex {
             logins: &[".codex/auth.json"],
             gaps: &[
                 "the end of a limit is a clock time without a zone: it is taken as one of this machine",
-                "a run that takes up a session reports the tokens of the runs before it too",
                 "a provider of your own in its config.toml is not looked at: whether its key is set shows only when it runs",
                 "it names no costs, and not the model that works",
                 "without a network it waits for ever: the idle limit ends it",
                 "nothing keeps a reviewer from editing: what it writes is thrown away with its checkout",
             ],
         })
+    }
+
+    fn carries(&self) -> &'static [Figure] {
+        &[Figure::Tokens]
     }
 
     fn command(&self, invocation: &Invocation) -> Result<CommandLine, String> {

@@ -47,7 +47,7 @@ pub enum Checks {
 }
 
 /// What a run was, and why it is taken for that.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Reading {
     /// Its status by name.
     pub status: &'static str,

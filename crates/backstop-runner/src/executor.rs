@@ -6,6 +6,7 @@ mod checks;
 mod ear;
 mod hand_over;
 mod preflight;
+mod reading;
 mod ready;
 mod recording;
 mod work;

@@ -5,10 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use backstop_agents::{
-    self as agents, Access, Classified, CommandLine, Ending, Figure, HostFacts, SpawnFault,
-    Support, Tokens,
-};
+use backstop_agents::{self as agents, Access, CommandLine, Support};
 use backstop_engine::gates::{GateKind, GateSpec};
 use backstop_engine::outcome::{Interruption, Status, UnavailableCause};
 use backstop_engine::review::{EffectiveReasoning, RouteReceipt, RoutedBy};
@@ -17,16 +14,15 @@ use backstop_engine::{AttemptEnded, AttemptStarted, Cost, Fact, Order, ProcessRe
 use tokio::sync::mpsc;
 
 use super::checks::{end_left, halt_on, none_left};
-use super::ear::{Before, Ear, Told};
+use super::ear::{Before, Ear};
+use super::reading::{judge, not_started};
 use super::ready::{self, Unready};
 use super::work::{self, Found};
 use super::{Halted, blocking, checks};
 use crate::accounts;
-use crate::clock;
 use crate::edge::Ground;
 use crate::git::{Bench, GitError, LaneRef, Workspace};
-use crate::history;
-use crate::process::{self, Ended, EndedBy, Exit, Identity, Limits, Oom, Spawn, SpawnError, Stdin};
+use crate::process::{self, Identity, Limits, Spawn, Stdin};
 use crate::prompt;
 
 /// The machinery around the agent does not do, and a person has to mend it.
@@ -53,7 +49,7 @@ pub struct Cut {
 }
 
 /// Whether the agent of an attempt is in the workspace.
-enum Presence {
+pub(super) enum Presence {
     /// It was never let in.
     Never,
     /// It was, and all of it has ended.
@@ -64,12 +60,12 @@ enum Presence {
 
 /// What is known of an agent's end before its work is looked at.
 pub(super) struct Run {
-    presence: Presence,
+    pub(super) presence: Presence,
     pub(super) status: Status,
     pub(super) usage: Usage,
-    session: Option<String>,
+    pub(super) session: Option<String>,
     /// The model that worked, where the agent named it.
-    model: Option<String>,
+    pub(super) model: Option<String>,
     pub(super) message: Option<String>,
     pub(super) transcript: Option<Digest>,
     pub(super) words: String,
@@ -213,7 +209,7 @@ pub(super) async fn launch(
         Err(error) => return Run::never(UNUSABLE, error.to_string()),
     };
     let (asked, carries) = (order.clone(), adapter.carries());
-    let before = blocking(ground, move |ground| before(ground, &asked, carries)).await;
+    let before = blocking(ground, move |ground| Before::of(ground, &asked, carries)).await;
     let heard_by = (adapter.parser(), before);
     let mut ear = Ear::new(ground, &live, order.allowance, heard_by, spool);
     let mut spawn = spawned(ground, order, command, dir);
@@ -251,32 +247,6 @@ pub(super) async fn launch(
     let ended = running.wait(&mut ear).await;
     watch.abort();
     judge(adapter.features(), &ended, ear.finish()).beside(none_left(&ended.left))
-}
-
-/// What earlier attempts of the session that is taken up were charged, of what the agent goes on counting.
-fn before(ground: &Ground, order: &Order, carries: &[Figure]) -> Before {
-    let mut before = Before::default();
-    let Some(session) = order.session.as_ref().filter(|_| !carries.is_empty()) else {
-        return before;
-    };
-    // A journal that cannot be read charges twice rather than not at all.
-    let steps =
-        history::read(&ground.dir.journal()).map_or_else(|_| Vec::new(), |found| found.steps);
-    for step in steps {
-        let Fact::AttemptEnded(ended) = step.fact else {
-            continue;
-        };
-        if ended.session.as_ref() != Some(session) {
-            continue;
-        }
-        if carries.contains(&Figure::Tokens) {
-            before.tokens = before.tokens.saturating_add(ended.usage.tokens);
-        }
-        if let (true, Cost::Reported(cost)) = (carries.contains(&Figure::Cost), ended.usage.cost) {
-            before.cost = before.cost.saturating_add(cost);
-        }
-    }
-    before
 }
 
 /// What an agent of a lane is given.
@@ -349,90 +319,6 @@ fn spawned(ground: &Ground, order: &Order, command: CommandLine, dir: &Path) -> 
         ..Limits::default()
     };
     spawn
-}
-
-fn not_started(features: agents::Features, error: &SpawnError) -> Run {
-    let fault = match error {
-        SpawnError::ProgramMissing { .. } | SpawnError::InterpreterMissing { .. } => {
-            SpawnFault::Missing
-        }
-        SpawnError::NotExecutable { .. } => SpawnFault::NotExecutable,
-        SpawnError::Directory { .. } => SpawnFault::NoDirectory,
-        SpawnError::TooLong { .. } | SpawnError::Other { .. } => SpawnFault::Other,
-    };
-    let host = HostFacts {
-        ending: Ending::NotStarted(fault),
-        ended_by: agents::EndedBy::Itself,
-        oom_kills: 0,
-        zone: clock::zone(),
-    };
-    let Classified { status, .. } =
-        agents::classify(features, &agents::Transcript::default(), &host);
-    Run::never(status, error.to_string())
-}
-
-fn judge(features: agents::Features, ended: &Ended, told: Told) -> Run {
-    let Told {
-        transcript,
-        spent,
-        digest,
-    } = told;
-    let host = HostFacts {
-        ending: match (ended.ended_by, ended.exit) {
-            // It said its last word and then did not leave: how it was made to leave says nothing.
-            (EndedBy::Linger, _) => Ending::Exited(0),
-            (_, Exit::Code(code)) => Ending::Exited(code),
-            (_, Exit::Signal(signal)) => Ending::Signalled(signal),
-            (_, Exit::Unreaped) => Ending::Unseen,
-        },
-        ended_by: match (ended.ended_by, spent) {
-            (EndedBy::Itself | EndedBy::Linger, _) => agents::EndedBy::Itself,
-            (EndedBy::Idle, _) => agents::EndedBy::Idle,
-            (EndedBy::Budget, Some(account)) => agents::EndedBy::Budget(account),
-            (EndedBy::Wall | EndedBy::Budget, _) => agents::EndedBy::Wall,
-            (EndedBy::Stop, _) => agents::EndedBy::Stop,
-        },
-        oom_kills: match ended.oom {
-            Oom::Counter(n) => n,
-            Oom::No | Oom::Unmeasured => 0,
-        },
-        zone: clock::zone(),
-    };
-    let Classified {
-        status,
-        until_assumed,
-        ..
-    } = agents::classify(features, &transcript, &host);
-    let unavailable = matches!(status, Status::AgentUnavailable { .. });
-    let cost = match (transcript.spent.cost, features.cost) {
-        (Some(cost), _) => Cost::Reported(cost),
-        (None, Support::Yes | Support::No) if unavailable => Cost::NoModelWork,
-        (None, Support::Yes | Support::No) => Cost::Unreported,
-    };
-    let usage = Usage {
-        tool_calls: transcript.spent.tool_calls,
-        tokens: transcript.spent.tokens.map_or(0, Tokens::charged),
-        cost,
-        active_ms: u64::try_from(ended.active.as_millis()).unwrap_or(u64::MAX),
-    };
-    let said = transcript
-        .message
-        .clone()
-        .filter(|text| !text.trim().is_empty());
-    let mut words = said.unwrap_or_else(|| ended.stderr.text());
-    if until_assumed {
-        words.push_str("\nthe end of the limit is assumed: the agent named no zone or no date that is known here");
-    }
-    Run {
-        presence: Presence::Over,
-        status,
-        usage,
-        session: transcript.session,
-        model: transcript.model,
-        words,
-        message: transcript.message,
-        transcript: digest,
-    }
 }
 
 impl Run {

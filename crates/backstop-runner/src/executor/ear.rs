@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use backstop_agents::{AgentEvent, Parser, Spent, Stream, Tokens, Transcript};
+use backstop_agents::{AgentEvent, Figure, Parser, Spent, Stream, Tokens, Transcript};
 use backstop_engine::mode::Account;
 use backstop_engine::vocab::{Digest, EffectId, Text};
-use backstop_engine::{Allowance, Fact, SessionOpened};
+use backstop_engine::{Allowance, Cost, Fact, Order as LaunchOrder, SessionOpened};
 use tokio::sync::mpsc;
 
 use super::attempt::Live;
@@ -13,6 +13,7 @@ use super::recording::Recording;
 use crate::blobs::Spool;
 use crate::clock;
 use crate::edge::Ground;
+use crate::history;
 use crate::process::{Heard, Listen, Order, Pipe};
 
 /// What earlier attempts of the same session were charged, where the agent goes on counting from it.
@@ -20,6 +21,36 @@ use crate::process::{Heard, Listen, Order, Pipe};
 pub(super) struct Before {
     pub(super) tokens: u64,
     pub(super) cost: u64,
+}
+
+impl Before {
+    /// What is on record of the session that an order takes up.
+    pub(super) fn of(ground: &Ground, order: &LaunchOrder, carries: &[Figure]) -> Self {
+        let mut before = Self::default();
+        let Some(session) = order.session.as_ref().filter(|_| !carries.is_empty()) else {
+            return before;
+        };
+        // A journal that cannot be read charges twice rather than not at all.
+        let steps =
+            history::read(&ground.dir.journal()).map_or_else(|_| Vec::new(), |found| found.steps);
+        for step in steps {
+            let Fact::AttemptEnded(ended) = step.fact else {
+                continue;
+            };
+            if ended.session.as_ref() != Some(session) {
+                continue;
+            }
+            if carries.contains(&Figure::Tokens) {
+                before.tokens = before.tokens.saturating_add(ended.usage.tokens);
+            }
+            if let (true, Cost::Reported(cost)) =
+                (carries.contains(&Figure::Cost), ended.usage.cost)
+            {
+                before.cost = before.cost.saturating_add(cost);
+            }
+        }
+        before
+    }
 }
 
 /// What is heard of one attempt.
