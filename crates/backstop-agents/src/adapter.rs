@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::aider::Aider;
 use crate::claude::Claude;
 use crate::exec::Exec;
+use crate::qwen::Qwen;
 use crate::scripted::Scripted;
 use crate::{AgentEvent, Stream};
 
@@ -51,6 +53,21 @@ impl Invocation {
             .find(|(key, _)| key == name)
             .map(|(_, value)| value.as_str())
     }
+}
+
+/// The flags whose values are given.
+pub(crate) fn given<const N: usize>(flags: [(&str, &Option<String>); N]) -> Vec<String> {
+    let given = |(flag, value): (&str, &Option<String>)| {
+        let value = value.clone()?;
+        Some([flag.to_owned(), value])
+    };
+    flags.into_iter().filter_map(given).flatten().collect()
+}
+
+/// Variables that are set to 1.
+pub(crate) fn switched_on(names: &[&str]) -> Vec<(String, String)> {
+    let switch = |name: &&str| ((*name).to_owned(), "1".to_owned());
+    names.iter().map(switch).collect()
 }
 
 /// What to start.
@@ -147,7 +164,7 @@ pub trait Adapter: Send + Sync {
 }
 
 /// Every adapter.
-const ALL: &[&dyn Adapter] = &[&Claude, &Exec, &Scripted];
+const ALL: &[&dyn Adapter] = &[&Aider, &Claude, &Qwen, &Exec, &Scripted];
 
 /// The adapter of this name.
 #[must_use]

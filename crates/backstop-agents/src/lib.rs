@@ -15,12 +15,15 @@
 )]
 
 mod adapter;
+mod aider;
 mod by_line;
 mod classify;
 mod claude;
+mod claude_like;
 mod event;
 mod exec;
 mod lines;
+mod qwen;
 mod reset;
 mod scripted;
 mod transcript;

@@ -35,13 +35,14 @@ enum Meaning {
     Cut,
     Provider,
     TurnCap,
+    Empty,
 }
 
 /// Words that mean the same whatever the status; the first row that is found counts.
 const ALWAYS: &[Row] = &[
     (
         "credit balance|insufficient balance|insufficient credit|out of credits|please recharge|billing_error|\
-         billing is disabled|payment required|resource package",
+         billing is disabled|payment required|resource package|budgetexceeded",
         Meaning::Billing,
     ),
     (
@@ -50,7 +51,7 @@ const ALWAYS: &[Row] = &[
         Meaning::Overflow,
     ),
     (
-        "content filter|contentfilter|content_filter|safeguards flagged|usage policy|model_refusal",
+        "content filter|contentfilter|content_filter|safeguards flagged|usage policy|model_refusal|contentpolicy",
         Meaning::Refused,
     ),
     (
@@ -63,13 +64,14 @@ const ALWAYS: &[Row] = &[
         "max session turns|turnlimited|maximum number of turns",
         Meaning::TurnCap,
     ),
+    ("empty response", Meaning::Empty),
 ];
 
 /// Words that decide where the status does not.
 const WITHOUT_STATUS: &[Row] = &[
     (
         "rate limit|rate_limit|ratelimit|usage limit|usage_limit|hit your limit|session limit|weekly limit|limit reached|\
-         too many requests|overloaded|at capacity|high demand|been exhausted|resource_exhausted|exhausted your|throttl",
+         too many requests|overloaded|at capacity|high demand|been exhausted|resource_exhausted|exhausted your|throttl|serviceunavailable",
         Meaning::Limit,
     ),
     (
@@ -77,7 +79,8 @@ const WITHOUT_STATUS: &[Row] = &[
         Meaning::Billing,
     ),
     (
-        "not logged in|/login|log in|login|api key|api_key|authenticat|unauthorized|oauth token|permission_denied|credentials",
+        "not logged in|/login|log in|login|api key|api_key|authenticat|unauthorized|oauth token|permission_denied|permissiondenied|\
+         credentials",
         Meaning::Auth,
     ),
     (
@@ -86,7 +89,7 @@ const WITHOUT_STATUS: &[Row] = &[
     ),
     (
         "econnrefused|econnreset|enotfound|etimedout|eai_again|connection refused|connection dropped|connection error|\
-         connection reset|connect timeout|unable to connect|fetch failed|network|could not resolve|failed to resolve",
+         connection reset|connect timeout|unable to connect|fetch failed|network|could not resolve|failed to resolve|timed out",
         Meaning::Network,
     ),
     (
@@ -96,7 +99,7 @@ const WITHOUT_STATUS: &[Row] = &[
         Meaning::Cut,
     ),
     (
-        "internal server error|server_error|internalservererror|bad gateway|gateway timeout|http_5xx",
+        "internal server error|server_error|internalservererror|bad gateway|badgateway|gateway timeout|http_5xx",
         Meaning::Provider,
     ),
 ];
@@ -143,6 +146,7 @@ impl Reported<'_> {
             Meaning::Overflow => ErrorKind::Failed(FailCause::ContextOverflow),
             Meaning::Refused => ErrorKind::Failed(FailCause::Refused),
             Meaning::TurnCap => ErrorKind::Failed(FailCause::TurnCap),
+            Meaning::Empty => ErrorKind::Failed(FailCause::Reported),
         }
     }
 }
