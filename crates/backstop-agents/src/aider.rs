@@ -113,7 +113,7 @@ fn plain_prompt(prompt: &str) -> String {
 }
 
 /// How lines begin that only the program itself writes before the model was asked, or on standard error.
-const COMPLAINTS: &[&str] = &["aider: error: "];
+const COMPLAINTS: &[&str] = &["aider: error: ", "No LLM model was specified"];
 
 /// What it prints for every file that it wrote.
 const EDITED: &str = "Applied edit to ";
@@ -591,6 +591,22 @@ mod tests {
         let heard =
             said("Tokens: 600 sent, 0 received.\n\n\nModel openai/m has hit a token limit!\n");
         assert_eq!(heard, [used(600, 0, 0), overflow]);
+    }
+
+    #[test]
+    fn what_keeps_it_from_starting_is_read_before_the_model_is_asked_and_not_later() {
+        let auth = ErrorKind::Unavailable(UnavailableCause::Auth);
+        let setup = ErrorKind::Unavailable(UnavailableCause::Configuration);
+        let no_key = "No LLM model was specified and no API keys were provided.\n";
+        let no_flag = "usage: aider [-h]\naider: error: unrecognized arguments: --no-such-flag\n";
+        let cases = [(Stream::Out, no_key, auth), (Stream::Err, no_flag, setup)];
+        for (stream, line, kind) in cases {
+            let mut parser = Aider.parser();
+            let heard = parser.take(stream, line.as_bytes());
+            assert_eq!(heard, [AgentEvent::Trouble(kind)]);
+            assert_eq!(parser.finish(), []);
+        }
+        assert_eq!(said(no_key), [text(no_key.trim_end())]);
     }
 
     #[test]

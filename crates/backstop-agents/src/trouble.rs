@@ -57,7 +57,7 @@ const ALWAYS: &[Row] = &[
     (
         "no conversation found|no rollout found|session not found|no saved session|no session|unknown option|\
          unrecognized argument|unexpected argument|unknown argument|invalid command|unknown flag|root/sudo privileges|\
-         trusted directory|must specify the",
+         trusted directory|must specify the|enospc|no space left on device",
         Meaning::Setup,
     ),
     (
@@ -79,7 +79,7 @@ const WITHOUT_STATUS: &[Row] = &[
         Meaning::Billing,
     ),
     (
-        "not logged in|/login|log in|login|api key|api_key|authenticat|unauthorized|oauth token|permission_denied|permissiondenied|\
+        "not logged in|/login|log in|login|does not have access|api key|api_key|authenticat|unauthorized|oauth token|permission_denied|permissiondenied|\
          credentials",
         Meaning::Auth,
     ),
@@ -151,11 +151,14 @@ impl Reported<'_> {
     }
 }
 
+/// How a line of any program begins that found its disk full, as those that run on Node print it.
+const NO_SPACE: &str = "ENOSPC";
+
 /// What a program complains of in a plain line; none where the line begins with nothing that only the program writes. What no
 /// rule knows is a set-up that it refuses.
 pub(crate) fn complaint(line: &str, begins: &[&str]) -> Option<ErrorKind> {
     let line = line.trim_start();
-    let ours = begins.iter().any(|begin| line.starts_with(begin));
+    let ours = begins.iter().any(|begin| line.starts_with(begin)) || line.starts_with(NO_SPACE);
     let reported = || Reported {
         http: status_in(line),
         class: "",
