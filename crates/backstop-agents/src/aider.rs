@@ -121,6 +121,9 @@ const EDITED: &str = "Applied edit to ";
 /// What it prints in place of an answer that holds nothing.
 const EMPTY: &str = "Empty response received from LLM";
 
+/// How it begins to explain an error.
+const EXPLAINED: &str = "The API provider";
+
 /// The longest error that is put together, in bytes.
 const LONGEST_ERROR: usize = 4 << 10;
 
@@ -357,8 +360,10 @@ fn provider_error(line: &str) -> Option<usize> {
     line.match_indices("litellm.").find_map(named)
 }
 
-/// What an error of the provider means. Its kind is a word among its words.
+/// What an error of the provider means. Its kind is a word among its words; what the program explains behind them is the
+/// same for many errors.
 fn reported(error: &str) -> ErrorKind {
+    let error = error.split(EXPLAINED).next().unwrap_or_default();
     Reported {
         http: status_in(error),
         class: "",
@@ -509,6 +514,11 @@ mod tests {
             "Let melitellm.APIConnectionError: APIConnectionError: OpenAIException - peer closed \nconnection (incomplete chunked read)\nRetrying in 0.2 seconds...\nLet me go on\n",
         );
         assert_eq!(heard, [cut.clone(), cut, text("Let me go on")]);
+        let provider = AgentEvent::Trouble(ErrorKind::Interrupted(Interruption::Provider));
+        let heard = said(
+            "litellm.InternalServerError: InternalServerError: OpenAIException - Internal \nserver error\nThe API provider's servers are down or overloaded.\nRetrying in 0.2 seconds...\n",
+        );
+        assert_eq!(heard.last(), Some(&provider));
         let billing = ErrorKind::Unavailable(UnavailableCause::Billing);
         let heard = said(
             "litellm.APIError: APIError: OpenrouterException - {\"error\":{\"message\":\"Insufficient \ncredits\",\"code\":402}}\n",
