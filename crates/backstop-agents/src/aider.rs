@@ -158,8 +158,8 @@ enum Place {
 impl Parser for Output {
     fn take(&mut self, stream: Stream, bytes: &[u8]) -> Vec<AgentEvent> {
         let mut heard = Vec::new();
-        for line in self.lines(stream).take(bytes) {
-            self.line(stream, &line, &mut heard);
+        for line in self.lines(stream).all(bytes) {
+            self.line(stream, &line.unwrap_or_default(), &mut heard);
         }
         heard
     }
@@ -476,13 +476,13 @@ mod tests {
     #[test]
     fn an_answer_that_came_whole_is_the_final_message_and_the_success() {
         let heard = said(
-            "I write\n{\n  \"a\": 1\n}\nTokens: 1.2k sent, 200 cache hit, 12k received. Cost: $0.01 message, $0.02 session.\n\nf\nApplied edit to f\nCommit 1234567 Write f\n",
+            "I write\n\n{\n  \"a\": 1\n}\n\nTokens: 1.2k sent, 200 cache hit, 12k received. Cost: $0.01 message, $0.02 session.\n\nf\nApplied edit to f\nCommit 1234567 Write f\n",
         );
         let expected = [
             text("I write"),
             used(1000, 12_000, 200),
             AgentEvent::Cost(20_000),
-            text("I write\n{\n  \"a\": 1\n}"),
+            text("I write\n\n{\n  \"a\": 1\n}"),
             AgentEvent::Edited,
             SUCCESS,
         ];
