@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use crate::aider::Aider;
 use crate::claude::Claude;
 use crate::codex::Codex;
 use crate::exec::Exec;
 use crate::gemini::Gemini;
+use crate::qwen::Qwen;
 use crate::scripted::Scripted;
 use crate::{AgentEvent, Stream};
 
@@ -56,6 +58,21 @@ impl Invocation {
             .find(|(key, _)| key == name)
             .map(|(_, value)| value.as_str())
     }
+}
+
+/// The flags whose values are given.
+pub(crate) fn given<const N: usize>(flags: [(&str, &Option<String>); N]) -> Vec<String> {
+    let given = |(flag, value): (&str, &Option<String>)| {
+        let value = value.clone()?;
+        Some([flag.to_owned(), value])
+    };
+    flags.into_iter().filter_map(given).flatten().collect()
+}
+
+/// Variables that are set to 1.
+pub(crate) fn switched_on(names: &[&str]) -> Vec<(String, String)> {
+    let switch = |name: &&str| ((*name).to_owned(), "1".to_owned());
+    names.iter().map(switch).collect()
 }
 
 /// What to start.
@@ -176,7 +193,7 @@ pub trait Adapter: Send + Sync {
 }
 
 /// Every adapter.
-const ALL: &[&dyn Adapter] = &[&Claude, &Codex, &Gemini, &Exec, &Scripted];
+const ALL: &[&dyn Adapter] = &[&Aider, &Claude, &Codex, &Gemini, &Qwen, &Exec, &Scripted];
 
 /// Every adapter, in the order of names, those without a model last.
 pub fn all() -> impl Iterator<Item = &'static dyn Adapter> {

@@ -8,10 +8,12 @@ use serde_json::Value;
 
 use crate::adapter::{
     About, Access, Adapter, CommandLine, Features, Figure, Invocation, Parser, Stdin, Support,
+    given, switched_on,
 };
 use crate::by_line::{ByLine, Grammar, list, micros, number, text};
+use crate::claude_like::{Seen, failed, names, success};
 use crate::trouble::{Reported, complaint, status_in};
-use crate::{AgentEvent, ErrorKind, Reset, Stream, Terminal, Tokens, ToolEnd};
+use crate::{AgentEvent, ErrorKind, Reset, Stream, Terminal};
 
 /// The adapter.
 #[derive(Debug)]
@@ -75,26 +77,18 @@ impl Adapter for Claude {
         if invocation.access == Access::Look {
             args.extend(["--disallowedTools", "Edit,Write,NotebookEdit"].map(String::from));
         }
-        for (flag, value) in [
+        args.extend(given([
             ("--model", &invocation.model),
             ("--effort", &invocation.effort),
             ("--resume", &invocation.session),
-        ] {
-            args.extend(
-                value
-                    .iter()
-                    .flat_map(|value| [flag.to_owned(), value.clone()]),
-            );
-        }
+        ]));
         Ok(CommandLine {
             program: Some(invocation.program("claude")),
             args,
-            env: [
+            env: switched_on(&[
                 "DISABLE_AUTOUPDATER",
                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-            ]
-            .map(|name| (name.to_owned(), "1".to_owned()))
-            .into(),
+            ]),
             stdin: Stdin::Text(invocation.prompt.clone()),
         })
     }
@@ -127,24 +121,18 @@ const COMPLAINTS: &[&str] = &[
 struct Claudish {
     /// When the window ends whose limit was reached.
     window: Option<Reset>,
-    /// What the messages before the newest one used.
-    before: Tokens,
-    /// The newest message and what it used so far.
-    newest: (String, Tokens),
-    /// Calls that were not allowed.
-    denied: Vec<String>,
+    /// What is remembered of earlier lines.
+    seen: Seen,
 }
 
 impl Grammar for Claudish {
     fn value(&mut self, line: &Value, heard: &mut Vec<AgentEvent>) {
-        if let Some(id) = text(line, "/session_id") {
-            heard.push(AgentEvent::Session(id.to_owned()));
-        }
+        names(line, heard);
         match text(line, "/type") {
             Some("system") => self.system(line, heard),
             Some("rate_limit_event") => heard.extend(self.window(line)),
             Some("assistant") => self.assistant(line, heard),
-            Some("user") => self.results(line, heard),
+            Some("user") => self.seen.results(line, heard),
             Some("result") => self.result(line, heard),
             Some(_) | None => {}
         }
@@ -165,10 +153,6 @@ impl Grammar for Claudish {
 impl Claudish {
     fn system(&mut self, line: &Value, heard: &mut Vec<AgentEvent>) {
         match text(line, "/subtype") {
-            Some("init") => {
-                let model = text(line, "/model").map(str::to_owned);
-                heard.extend(model.map(AgentEvent::Model));
-            }
             Some("api_retry") => {
                 let class = text(line, "/error").unwrap_or_default();
                 let mut kind = self.reported(status(line, "/error_status"), class, "");
@@ -178,7 +162,7 @@ impl Claudish {
                 }
                 heard.push(AgentEvent::Trouble(kind));
             }
-            Some("permission_denied") => heard.extend(self.deny(line)),
+            Some("permission_denied") => heard.extend(self.seen.deny(line)),
             Some(_) | None => {}
         }
     }
@@ -209,67 +193,18 @@ impl Claudish {
             heard.push(AgentEvent::Trouble(kind));
             return;
         }
-        let own = text(line, "/parent_tool_use_id").is_none();
-        for part in parts {
-            match text(part, "/type") {
-                Some("tool_use") => open(part, heard),
-                // What a subagent says is said to the agent.
-                Some("text") if own => say(part, heard),
-                Some(_) | None => {}
-            }
-        }
-        say(line, heard);
-        heard.extend(self.used(line));
-    }
-
-    /// What was used so far. A message is announced in parts, each with the same figures.
-    fn used(&mut self, line: &Value) -> Option<AgentEvent> {
-        let usage = line.pointer("/message/usage")?;
-        let id = text(line, "/message/id")?;
-        if self.newest.0 != id {
-            self.before = self.before.plus(self.newest.1);
-            id.clone_into(&mut self.newest.0);
-        }
-        self.newest.1 = tokens(usage);
-        Some(AgentEvent::Used(self.before.plus(self.newest.1)))
-    }
-
-    fn results(&self, line: &Value, heard: &mut Vec<AgentEvent>) {
-        let ids = list(line, "/message/content")
-            .iter()
-            .filter_map(|part| text(part, "/tool_use_id"))
-            .filter(|id| !self.denied.iter().any(|denied| denied == id));
-        heard.extend(ids.map(|id| AgentEvent::ToolClosed(id.to_owned(), ToolEnd::Ran)));
-    }
-
-    /// A call that was not allowed, told once.
-    fn deny(&mut self, denial: &Value) -> Option<AgentEvent> {
-        let id = text(denial, "/tool_use_id").or_else(|| text(denial, "/tool_name"))?;
-        if self.denied.iter().any(|denied| denied == id) {
-            return None;
-        }
-        self.denied.push(id.to_owned());
-        Some(AgentEvent::ToolClosed(id.to_owned(), ToolEnd::Denied))
+        self.seen.assistant(line, heard);
     }
 
     fn result(&mut self, line: &Value, heard: &mut Vec<AgentEvent>) {
-        for denial in list(line, "/permission_denials") {
-            heard.extend(self.deny(denial));
-        }
-        if let Some(usage) = line.pointer("/usage") {
-            heard.push(AgentEvent::Used(tokens(usage)));
-        }
+        self.seen.totals(line, heard);
         let cost = line.pointer("/total_cost_usd").and_then(Value::as_f64);
         heard.extend(cost.and_then(micros).map(AgentEvent::Cost));
-        let failed = line.pointer("/is_error") == Some(&Value::Bool(true))
-            || text(line, "/subtype").is_some_and(|subtype| subtype.starts_with("error"));
-        if failed {
+        if failed(line) {
             heard.push(AgentEvent::Ended(self.failure(line)));
-            return;
+        } else {
+            success(line, heard);
         }
-        let said = text(line, "/result").map(str::to_owned);
-        heard.extend(said.map(AgentEvent::Text));
-        heard.push(AgentEvent::Ended(Terminal::Success));
     }
 
     fn failure(&self, line: &Value) -> Terminal {
@@ -298,34 +233,8 @@ impl Claudish {
     }
 }
 
-fn open(part: &Value, heard: &mut Vec<AgentEvent>) {
-    let id = text(part, "/id")
-        .or_else(|| text(part, "/name"))
-        .unwrap_or_default();
-    heard.push(AgentEvent::ToolOpened(id.to_owned()));
-    if text(part, "/name") == Some("AskUserQuestion") {
-        let question = text(part, "/input/question")
-            .or_else(|| text(part, "/input/questions/0/question"))
-            .unwrap_or("it asked something");
-        heard.push(AgentEvent::Asks(question.to_owned()));
-    }
-}
-
-fn say(part: &Value, heard: &mut Vec<AgentEvent>) {
-    heard.extend(text(part, "/text").map(|text| AgentEvent::Text(text.to_owned())));
-}
-
 fn status(line: &Value, place: &str) -> Option<u16> {
     u16::try_from(number(line, place))
         .ok()
         .filter(|status| *status != 0)
-}
-
-fn tokens(usage: &Value) -> Tokens {
-    Tokens {
-        input: number(usage, "/input_tokens")
-            .saturating_add(number(usage, "/cache_creation_input_tokens")),
-        output: number(usage, "/output_tokens"),
-        cached: number(usage, "/cache_read_input_tokens"),
-    }
 }

@@ -16,14 +16,17 @@
 )]
 
 mod adapter;
+mod aider;
 mod by_line;
 mod classify;
 mod claude;
+mod claude_like;
 mod codex;
 mod event;
 mod exec;
 mod gemini;
 mod lines;
+mod qwen;
 mod reset;
 mod scripted;
 mod transcript;

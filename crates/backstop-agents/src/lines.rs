@@ -14,15 +14,21 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Takes bytes and gives the lines that they complete, without their ends. Invalid UTF-8 is replaced.
+    /// Takes bytes and gives the lines that they complete, without their ends. Invalid UTF-8 is replaced, and lines without
+    /// a byte are left out.
     pub fn take(&mut self, bytes: &[u8]) -> Vec<String> {
+        self.all(bytes).into_iter().flatten().collect()
+    }
+
+    /// As [`Self::take`], with none for a line without a byte.
+    pub(crate) fn all(&mut self, bytes: &[u8]) -> Vec<Option<String>> {
         let mut whole = Vec::new();
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             match part.split_last() {
                 Some((b'\n', body)) => {
                     self.hold(body);
-                    whole.extend(self.rest());
-                    // An empty line is a line too, and `rest` has none to give for it.
+                    whole.push(self.rest());
+                    // `rest` leaves the mark where there was no line.
                     self.cut = false;
                 }
                 Some(_) => self.hold(part),

@@ -35,14 +35,14 @@ enum Meaning {
     Cut,
     Provider,
     TurnCap,
-    OutputCap,
+    Output,
 }
 
 /// Words that mean the same whatever the status; the first row that is found counts.
 const ALWAYS: &[Row] = &[
     (
         "credit balance|insufficient balance|insufficient credit|out of credits|please recharge|billing_error|\
-         billing is disabled|payment required|resource package|spend cap|to use codex with your chatgpt plan",
+         billing is disabled|payment required|resource package|spend cap|to use codex with your chatgpt plan|budgetexceeded",
         Meaning::Billing,
     ),
     (
@@ -51,27 +51,28 @@ const ALWAYS: &[Row] = &[
         Meaning::Overflow,
     ),
     (
-        "content filter|contentfilter|content_filter|safeguards flagged|usage policy|model_refusal",
+        "content filter|contentfilter|content_filter|safeguards flagged|usage policy|model_refusal|contentpolicy",
         Meaning::Refused,
     ),
     (
         "no conversation found|no rollout found|session not found|no saved session|no session|unknown option|\
          unrecognized argument|unexpected argument|unknown argument|invalid command|unknown flag|root/sudo privileges|\
-         trusted directory|must specify the",
+         trusted directory|must specify the|enospc|no space left on device",
         Meaning::Setup,
     ),
     (
         "max session turns|maximum session turns|turnlimited|maximum number of turns",
         Meaning::TurnCap,
     ),
-    ("max_output_tokens", Meaning::OutputCap),
+    ("max_output_tokens|empty response", Meaning::Output),
 ];
 
 /// Words that decide where the status does not.
 const WITHOUT_STATUS: &[Row] = &[
     (
         "rate limit|rate_limit|ratelimit|usage limit|usage_limit|hit your limit|session limit|weekly limit|limit reached|\
-         too many requests|overloaded|at capacity|high demand|been exhausted|resource_exhausted|exhausted your|throttl|please retry in",
+         too many requests|overloaded|at capacity|high demand|been exhausted|resource_exhausted|exhausted your|throttl|please retry in|\
+         serviceunavailable",
         Meaning::Limit,
     ),
     (
@@ -79,8 +80,8 @@ const WITHOUT_STATUS: &[Row] = &[
         Meaning::Billing,
     ),
     (
-        "not logged in|/login|log in|login|api key|api_key|authenticat|unauthorized|oauth token|permission_denied|credentials|\
-         refresh token|missing environment variable|set an auth method",
+        "not logged in|/login|log in|login|does not have access|api key|api_key|authenticat|unauthorized|oauth token|\
+         permission_denied|permissiondenied|credentials|refresh token|missing environment variable|set an auth method",
         Meaning::Auth,
     ),
     (
@@ -100,7 +101,7 @@ const WITHOUT_STATUS: &[Row] = &[
         Meaning::Cut,
     ),
     (
-        "internal server error|server_error|internalservererror|bad gateway|gateway timeout|http_5xx",
+        "internal server error|server_error|internalservererror|bad gateway|badgateway|gateway timeout|http_5xx",
         Meaning::Provider,
     ),
 ];
@@ -147,16 +148,19 @@ impl Reported<'_> {
             Meaning::Overflow => ErrorKind::Failed(FailCause::ContextOverflow),
             Meaning::Refused => ErrorKind::Failed(FailCause::Refused),
             Meaning::TurnCap => ErrorKind::Failed(FailCause::TurnCap),
-            Meaning::OutputCap => ErrorKind::Failed(FailCause::Reported),
+            Meaning::Output => ErrorKind::Failed(FailCause::Reported),
         }
     }
 }
+
+/// How a line of any program begins that found its disk full, as those that run on Node print it.
+const NO_SPACE: &str = "ENOSPC";
 
 /// What a program complains of in a plain line; none where the line begins with nothing that only the program writes. What no
 /// rule knows is a set-up that it refuses.
 pub(crate) fn complaint(line: &str, begins: &[&str]) -> Option<ErrorKind> {
     let line = line.trim_start();
-    let ours = begins.iter().any(|begin| line.starts_with(begin));
+    let ours = begins.iter().any(|begin| line.starts_with(begin)) || line.starts_with(NO_SPACE);
     let reported = || Reported {
         http: status_in(line),
         class: "",

@@ -1,0 +1,483 @@
+//! Incidents that are not about how an agent's end is read, and what holds them.
+
+use std::fs;
+use std::path::Path;
+
+/// How many rows there are, here and in `incidents.jsonl` together.
+pub(crate) const ALL_ROWS: usize = 158;
+
+/// What holds a row.
+pub(crate) enum Held {
+    /// This test in this file, under `crates`.
+    By(&'static str, &'static str),
+    /// No test of its own, since there is nothing that could do it.
+    Because(&'static str),
+}
+
+use Held::{Because, By};
+
+/// Rows, and what holds them.
+pub(crate) const ELSEWHERE: &[(&str, Held)] = &[
+    (
+        "CC-01 GA-08",
+        By(
+            "backstop-cli/tests/mission_runs/limits.rs",
+            "two_missions_at_once_both_ship",
+        ),
+    ),
+    (
+        "CC-02 LK-04",
+        By(
+            "backstop-runner/tests/journal_disk.rs",
+            "a_mission_is_driven_by_one_process_at_a_time",
+        ),
+    ),
+    (
+        "CC-03",
+        By(
+            "backstop-gates/tests/handoff.rs",
+            "a_handoff_goes_only_to_its_role_and_visit",
+        ),
+    ),
+    (
+        "CC-05",
+        By(
+            "backstop-runner/tests/git_rules/workspace.rs",
+            "a_missing_index_and_stale_locks_do_not_matter",
+        ),
+    ),
+    (
+        "CK-01 CK-03",
+        By(
+            "backstop-runner/src/process/watchdog.rs",
+            "a_suspended_machine_is_not_silent",
+        ),
+    ),
+    (
+        "CK-04",
+        By(
+            "backstop-outcome/tests/rules/waits.rs",
+            "a_reset_that_is_past_or_too_near_waits_a_minute",
+        ),
+    ),
+    (
+        "CO-03",
+        By(
+            "backstop-review/tests/rules/incidents.rs",
+            "slots_share_one_allowance",
+        ),
+    ),
+    (
+        "CO-05",
+        By(
+            "backstop-cli/tests/mission_runs/loops.rs",
+            "ten_failures_with_progress_ask_a_person",
+        ),
+    ),
+    (
+        "DT-02 DT-06",
+        By(
+            "backstop-runner/tests/git_rules/workspace.rs",
+            "leftovers_are_committed_tracked_or_not_and_ignored_ones_are_not",
+        ),
+    ),
+    (
+        "DT-04",
+        By(
+            "backstop-cli/tests/mission_runs/plans.rs",
+            "uncommitted_changes_are_warned_of_or_refused",
+        ),
+    ),
+    (
+        "DT-05",
+        By(
+            "backstop-runner/tests/git_rules/workspace.rs",
+            "commits_that_were_reset_amended_or_stashed_away_are_kept",
+        ),
+    ),
+    (
+        "EX-06",
+        By(
+            "backstop-outcome/tests/rules/evidence.rs",
+            "define_and_plan_need_their_artifact",
+        ),
+    ),
+    (
+        "FF-01",
+        By(
+            "backstop-outcome/tests/rules/evidence.rs",
+            "the_first_coding_visit_needs_another_tree",
+        ),
+    ),
+    (
+        "FF-05",
+        Because(
+            "git is judged by its exit status, in the C locale; what it prints decides nothing",
+        ),
+    ),
+    (
+        "FS-03 PJ-04",
+        By(
+            "backstop-plan/tests/incidents.rs",
+            "a_cut_answer_and_an_empty_one_are_refused",
+        ),
+    ),
+    (
+        "FS-06 WT-03",
+        By(
+            "backstop-runner/tests/git_rules/ship.rs",
+            "a_merge_moves_the_base_forward_to_exactly_the_approved_commit",
+        ),
+    ),
+    (
+        "FS-09",
+        By(
+            "backstop-runner/tests/git_rules/workspace.rs",
+            "a_workspace_is_removed_only_when_refs_keep_all_of_it",
+        ),
+    ),
+    (
+        "GA-01",
+        By(
+            "backstop-engine/tests/gates.rs",
+            "an_approval_names_the_digest_it_covers_and_a_stale_one_is_refused",
+        ),
+    ),
+    (
+        "GA-03",
+        By(
+            "backstop-cli/tests/mission_runs/handing.rs",
+            "a_base_that_moved_voids_the_approval_and_is_judged_again",
+        ),
+    ),
+    (
+        "GA-04 GA-05",
+        By(
+            "backstop-engine/tests/gates.rs",
+            "a_second_answer_and_an_answer_to_another_gate_are_refused",
+        ),
+    ),
+    (
+        "GA-07 JR-05",
+        By(
+            "backstop-cli/tests/mission_runs/crashes.rs",
+            "a_runner_that_is_killed_at_a_gate_leaves_the_gate",
+        ),
+    ),
+    (
+        "GA-10",
+        By(
+            "backstop-cli/tests/mission_runs/answers.rs",
+            "a_gate_that_nobody_answers_parks_and_a_later_answer_counts",
+        ),
+    ),
+    (
+        "GA-11",
+        Because(
+            "where a mission ships to is part of its charter, and a later setting changes nothing",
+        ),
+    ),
+    (
+        "GB-02",
+        By(
+            "backstop-review/tests/rules/incidents.rs",
+            "the_implementer_never_approves_its_own_work",
+        ),
+    ),
+    (
+        "GB-03",
+        By(
+            "backstop-review/tests/rules/incidents.rs",
+            "a_skipped_hook_does_not_skip_the_hosts_check",
+        ),
+    ),
+    (
+        "GB-04",
+        By(
+            "backstop-cli/tests/mission_runs/reviews.rs",
+            "checks_and_settings_that_are_protected_are_not_edited_past_a_person",
+        ),
+    ),
+    (
+        "HG-04",
+        By(
+            "backstop-runner/tests/process_runs/ends.rs",
+            "a_survivor_that_holds_the_pipe_does_not_hold_the_attempt",
+        ),
+    ),
+    (
+        "HG-06",
+        By(
+            "backstop-runner/tests/process_runs/stops.rs",
+            "silence_is_not_idleness_where_there_are_other_signs_of_life",
+        ),
+    ),
+    (
+        "HK-02",
+        By(
+            "backstop-runner/tests/git_rules/hostile.rs",
+            "nothing_that_an_agent_configured_runs_in_the_host",
+        ),
+    ),
+    (
+        "HK-03",
+        By(
+            "backstop-runner/tests/git_rules/operator.rs",
+            "a_configured_hooks_folder_is_noticed_even_when_it_is_missing",
+        ),
+    ),
+    (
+        "HO-01",
+        By(
+            "backstop-gates/tests/handoff.rs",
+            "a_committed_handoff_is_never_delivered_again_and_stays_on_record",
+        ),
+    ),
+    (
+        "HO-02",
+        By(
+            "backstop-cli/tests/mission_runs/reviews.rs",
+            "an_artifact_that_another_role_left_in_a_roles_place_is_not_its_own",
+        ),
+    ),
+    (
+        "HO-04",
+        Because(
+            "no file of an agent stands for an ending; a question of its own is asked of a person",
+        ),
+    ),
+    (
+        "HP-03",
+        Because("agents are started so that they ask nobody for leave"),
+    ),
+    (
+        "JR-01",
+        By(
+            "backstop-cli/tests/mission_runs/crashes.rs",
+            "a_runner_that_is_killed_at_any_stage_is_taken_up_where_it_was",
+        ),
+    ),
+    (
+        "JR-04",
+        By(
+            "backstop-cli/tests/mission_runs/inputs.rs",
+            "a_workspace_that_an_agent_destroyed_is_made_again",
+        ),
+    ),
+    (
+        "JR-06",
+        Because(
+            "an unknown session is an unavailable agent, which a person retries; the recordings hold it",
+        ),
+    ),
+    (
+        "LK-01",
+        By(
+            "backstop-runner/src/state/lock.rs",
+            "a_holder_is_seen_while_it_lives_and_never_by_its_number_alone",
+        ),
+    ),
+    (
+        "LK-02",
+        By(
+            "backstop-runner/tests/journal_disk.rs",
+            "what_a_lock_file_says_holds_nothing_and_is_told",
+        ),
+    ),
+    (
+        "LP-07 VP-01 VP-02 VP-03 VP-06",
+        By(
+            "backstop-gates/tests/verdict.rs",
+            "a_text_has_the_verdict_of_its_first_line_and_no_other",
+        ),
+    ),
+    (
+        "OR-01",
+        By(
+            "backstop-runner/tests/process_runs/sweeps.rs",
+            "a_server_in_the_background_does_not_outlive_a_success",
+        ),
+    ),
+    (
+        "OR-03",
+        By(
+            "backstop-runner/tests/process_runs/sweeps.rs",
+            "tools_three_sessions_deep_that_ignore_sigterm_are_gone_after_every_stop",
+        ),
+    ),
+    (
+        "OU-05",
+        By(
+            "backstop-outcome/tests/rules/table.rs",
+            "nothing_but_success_advances",
+        ),
+    ),
+    (
+        "OU-06",
+        By(
+            "backstop-agents/src/transcript.rs",
+            "unreported_is_not_zero_and_the_last_total_counts",
+        ),
+    ),
+    (
+        "PJ-01",
+        By(
+            "backstop-plan/tests/incidents.rs",
+            "one_json_fence_is_read_alone_and_in_prose_and_an_object_beside_a_fence_is_not",
+        ),
+    ),
+    (
+        "PJ-03",
+        By(
+            "backstop-plan/tests/incidents.rs",
+            "a_trailing_comma_is_not_mended_and_braces_in_prose_are_not_picked",
+        ),
+    ),
+    (
+        "PS-01",
+        By(
+            "backstop-plan/tests/incidents.rs",
+            "an_unknown_kind_is_refused_and_never_an_empty_step",
+        ),
+    ),
+    (
+        "PS-02",
+        By(
+            "backstop-plan/tests/incidents.rs",
+            "a_key_that_nobody_reads_is_refused_at_every_level",
+        ),
+    ),
+    (
+        "PS-05",
+        By(
+            "backstop-plan/tests/incidents.rs",
+            "bounds_and_blanks_are_refused_each_with_its_reason",
+        ),
+    ),
+    (
+        "RR-01",
+        By(
+            "backstop-review/tests/rules/incidents.rs",
+            "new_findings_without_end_stop_at_the_iterations",
+        ),
+    ),
+    (
+        "RR-02",
+        By(
+            "backstop-review/tests/rules/incidents.rs",
+            "a_missing_verdict_is_not_another_repair",
+        ),
+    ),
+    (
+        "RR-03",
+        By(
+            "backstop-review/tests/rules/incidents.rs",
+            "findings_of_another_tree_are_never_repaired",
+        ),
+    ),
+    (
+        "RT-07 RT-16",
+        Because(
+            "parts of lines, and about the moment alone: how a reset time is read is held beside its reading",
+        ),
+    ),
+    (
+        "SE-01",
+        By(
+            "backstop-runner/tests/journal_redact.rs",
+            "a_printed_environment_is_redacted_by_value_and_by_shape",
+        ),
+    ),
+    (
+        "SE-03",
+        By(
+            "backstop-runner/tests/journal_redact.rs",
+            "a_token_split_over_two_pieces_is_redacted",
+        ),
+    ),
+    (
+        "ST-01",
+        By(
+            "backstop-runner/tests/journal_disk.rs",
+            "a_full_disk_is_said_so_and_loses_nothing_that_was_appended",
+        ),
+    ),
+    (
+        "ST-02",
+        By(
+            "backstop-runner/tests/journal_records.rs",
+            "an_empty_journal_is_never_a_fresh_start",
+        ),
+    ),
+    (
+        "ST-03",
+        By(
+            "backstop-runner/tests/journal_records.rs",
+            "nul_bytes_in_place_of_a_record_are_refused",
+        ),
+    ),
+    (
+        "VP-08",
+        By(
+            "backstop-gates/tests/verdict.rs",
+            "a_structured_verdict_outranks_the_text",
+        ),
+    ),
+    (
+        "WT-01",
+        By(
+            "backstop-runner/tests/git_rules/workspace.rs",
+            "a_half_made_workspace_is_made_again_and_a_foreign_folder_is_left_alone",
+        ),
+    ),
+    (
+        "WT-04",
+        By(
+            "backstop-runner/tests/git_rules/operator.rs",
+            "the_base_is_head_and_the_branch_it_is_on",
+        ),
+    ),
+    (
+        "WT-07",
+        By(
+            "backstop-runner/tests/git_rules/workspace.rs",
+            "a_link_to_a_repository_inside_becomes_its_files_and_a_submodule_is_reported",
+        ),
+    ),
+    (
+        "WT-08",
+        By(
+            "backstop-runner/tests/git_rules/operator.rs",
+            "paths_that_are_no_text_never_lead_to_another_folder",
+        ),
+    ),
+    (
+        "WT-09",
+        By(
+            "backstop-cli/tests/mission_runs/inputs.rs",
+            "a_place_that_is_no_repository_with_a_commit_and_a_name_fails_before_anything_starts",
+        ),
+    ),
+    (
+        "WT-10",
+        By(
+            "backstop-vocab/src/id.rs",
+            "a_clipped_mission_id_has_the_form_of_an_id",
+        ),
+    ),
+];
+
+#[test]
+fn what_holds_a_row_elsewhere_is_there() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (ids, held) in ELSEWHERE {
+        match held {
+            By(file, test) => {
+                let source = fs::read_to_string(crates.join(file)).unwrap_or_default();
+                let there = source.contains(&format!("fn {test}("));
+                assert!(there, "{ids}: {test} is not in {file}");
+            }
+            Because(reason) => assert!(!reason.trim().is_empty(), "{ids}"),
+        }
+    }
+}
