@@ -3,12 +3,17 @@
 use std::path::PathBuf;
 
 use crate::claude::Claude;
+use crate::copilot::Copilot;
 use crate::exec::Exec;
+use crate::opencode::OpenCode;
 use crate::scripted::Scripted;
 use crate::{AgentEvent, Stream};
 
 /// The operator's setting for the program to start.
 pub const PROGRAM: &str = "program";
+
+/// The longest prompt that is handed over as an argument, in bytes (Linux takes 128 KiB in one argument).
+pub(crate) const LONGEST_ARGUMENT: usize = 120_000;
 
 /// What one launch asks of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +26,10 @@ pub struct Invocation {
     pub effort: Option<String>,
     /// The session to take up.
     pub session: Option<String>,
+    /// The name of a new session: a new UUID, which the caller makes for an agent that takes one
+    /// ([`Features::names_session`]) and keeps, since the agent may be killed before it says it. It counts only where
+    /// no session is taken up.
+    pub fresh_session: Option<String>,
     /// What the agent may do.
     pub access: Access,
     /// Settings of this agent that the operator gave by name, such as the command of `exec`.
@@ -51,6 +60,33 @@ impl Invocation {
             .find(|(key, _)| key == name)
             .map(|(_, value)| value.as_str())
     }
+
+    /// The prompt, for a program that takes it as an argument alone.
+    pub(crate) fn prompt_as_argument(&self, program: &str) -> Result<String, String> {
+        if self.prompt.len() > LONGEST_ARGUMENT {
+            return Err(format!(
+                "the prompt has {} bytes, more than the {LONGEST_ARGUMENT} that `{program}` can be given as an argument: \
+                 shorten the goal or the role's prompt, or use another agent",
+                self.prompt.len()
+            ));
+        }
+        Ok(self.prompt.clone())
+    }
+}
+
+/// The flags whose values are given.
+pub(crate) fn given<const N: usize>(flags: [(&str, &Option<String>); N]) -> Vec<String> {
+    let given = |(flag, value): (&str, &Option<String>)| {
+        let value = value.clone()?;
+        Some([flag.to_owned(), value])
+    };
+    flags.into_iter().filter_map(given).flatten().collect()
+}
+
+/// Variables that are set to 1.
+pub(crate) fn switched_on(names: &[&str]) -> Vec<(String, String)> {
+    let switch = |name: &&str| ((*name).to_owned(), "1".to_owned());
+    names.iter().map(switch).collect()
 }
 
 /// What to start.
@@ -89,6 +125,8 @@ pub enum Support {
 pub struct Features {
     /// Taking up a session by its id.
     pub resume: Support,
+    /// Taking the name of a new session from its caller, so that one that was killed at once can be resumed too.
+    pub names_session: Support,
     /// Having a model work for it, which costs money.
     pub model: Support,
     /// Reporting what it cost.
@@ -147,7 +185,7 @@ pub trait Adapter: Send + Sync {
 }
 
 /// Every adapter.
-const ALL: &[&dyn Adapter] = &[&Claude, &Exec, &Scripted];
+const ALL: &[&dyn Adapter] = &[&Claude, &Copilot, &OpenCode, &Exec, &Scripted];
 
 /// The adapter of this name.
 #[must_use]

@@ -304,6 +304,7 @@ mod tests {
     fn features(terminal: Support) -> Features {
         Features {
             resume: Support::Yes,
+            names_session: Support::No,
             model: Support::Yes,
             cost: Support::Yes,
             terminal,

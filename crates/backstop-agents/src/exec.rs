@@ -1,7 +1,9 @@
 //! Any command as an agent: the prompt on standard input or as an argument, the final message on standard output, the
 //! end by its exit status.
 
-use crate::adapter::{Adapter, CommandLine, Features, Invocation, Parser, Stdin, Support};
+use crate::adapter::{
+    Adapter, CommandLine, Features, Invocation, LONGEST_ARGUMENT, Parser, Stdin, Support,
+};
 use crate::{AgentEvent, Stream};
 
 /// The operator's setting that holds the command.
@@ -12,9 +14,6 @@ const PROMPT: &str = "{prompt}";
 
 /// The most of standard output that is kept as the final message, in bytes.
 const KEPT: usize = 256 << 10;
-
-/// The longest prompt that is handed over as an argument, in bytes (Linux takes 128 KiB in one argument).
-const LONGEST_ARGUMENT: usize = 120_000;
 
 /// The adapter.
 #[derive(Debug)]
@@ -28,6 +27,7 @@ impl Adapter for Exec {
     fn features(&self) -> Features {
         Features {
             resume: Support::No,
+            names_session: Support::No,
             model: Support::Yes,
             cost: Support::No,
             terminal: Support::No,
@@ -123,6 +123,7 @@ mod tests {
             model: None,
             effort: None,
             session: None,
+            fresh_session: None,
             access: Access::Write,
             options: vec![(EXEC_COMMAND.into(), command.into())],
         }
