@@ -282,3 +282,301 @@ fn complained(line: &str) -> Option<AgentEvent> {
     };
     kind.map(AgentEvent::Trouble)
 }
+
+#[cfg(test)]
+mod tests {
+    use backstop_outcome::{Status, UnavailableCause};
+    use backstop_vocab::{Text, Timestamp};
+    use serde_json::json;
+
+    use super::*;
+    use crate::{EndedBy, Ending, HostFacts, Transcript, Zone, classify};
+
+    const AT: Timestamp = Timestamp::from_millis(0);
+    const OLD: &str = "11111111-2222-4333-8444-555555555555";
+    const NEW: &str = "99999999-2222-4333-8444-555555555555";
+
+    fn invocation(access: Access, session: Option<&str>) -> Invocation {
+        Invocation {
+            prompt: "-fix it".into(),
+            model: Some("gpt-4.1".into()),
+            effort: Some("high".into()),
+            session: session.map(String::from),
+            fresh_session: Some(NEW.into()),
+            access,
+            options: Vec::new(),
+        }
+    }
+
+    fn heard(out: &[Value], err: &str) -> Transcript {
+        let mut parser = Copilot.parser();
+        let mut events = parser.take(Stream::Err, err.as_bytes());
+        for line in out {
+            events.extend(parser.take(Stream::Out, format!("{line}\n").as_bytes()));
+        }
+        events.extend(parser.finish());
+        let mut transcript = Transcript::default();
+        events
+            .into_iter()
+            .for_each(|event| transcript.take(event, AT));
+        transcript
+    }
+
+    fn status_of(transcript: &Transcript, ending: Ending, ended_by: EndedBy) -> Status {
+        let host = HostFacts {
+            ending,
+            ended_by,
+            oom_kills: 0,
+            zone: Zone::utc(),
+        };
+        classify(Copilot.features(), transcript, &host).status
+    }
+
+    fn exited(transcript: &Transcript, code: i32) -> Status {
+        status_of(transcript, Ending::Exited(code), EndedBy::Itself)
+    }
+
+    fn quiet(transcript: &Transcript) -> Status {
+        status_of(transcript, Ending::Signalled(15), EndedBy::Idle)
+    }
+
+    fn event(kind: &str, data: &Value) -> Value {
+        json!({"type": kind, "data": data, "id": "1"})
+    }
+
+    fn said(words: &str) -> Value {
+        event(
+            "assistant.message",
+            &json!({"content": words, "toolRequests": []}),
+        )
+    }
+
+    fn opened(tool: &str, arguments: &Value) -> Value {
+        let data = json!({"toolCallId": "call_1", "toolName": tool, "arguments": arguments});
+        event("tool.execution_start", &data)
+    }
+
+    fn closed(more: &Value) -> Value {
+        let mut data = json!({"toolCallId": "call_1"});
+        let fields = more.as_object().unwrap().clone();
+        data.as_object_mut().unwrap().extend(fields);
+        event("tool.execution_complete", &data)
+    }
+
+    fn call_failed(http: u16) -> Value {
+        let data = json!({"statusCode": http, "errorMessage": "no", "failureKind": "api"});
+        event("model.call_failure", &data)
+    }
+
+    fn session_failed(words: &str) -> Value {
+        event(
+            "session.error",
+            &json!({"errorType": "query", "message": words}),
+        )
+    }
+
+    fn result(code: i64) -> Value {
+        json!({"type": "result", "sessionId": NEW, "exitCode": code})
+    }
+
+    #[test]
+    fn the_command_line_of_a_new_session_and_of_one_taken_up_with_either_access() {
+        let ends = [
+            (None, format!("--session-id {NEW}")),
+            (Some(OLD), format!("--resume {OLD}")),
+        ];
+        for (session, end) in ends {
+            for (access, deny) in [(Access::Write, ""), (Access::Look, "--deny-tool=write ")] {
+                let line = Copilot.command(&invocation(access, session)).unwrap();
+                let rest = format!(
+                    "--output-format json --allow-all-tools {deny}--no-auto-update --disable-builtin-mcps \
+                     --model gpt-4.1 --reasoning-effort high {end}"
+                );
+                let mut expected = vec!["-p", "-fix it"];
+                expected.extend(rest.split(' '));
+                assert_eq!(line.args, expected);
+                assert_eq!(line.program, Some("copilot".into()));
+                assert_eq!(line.stdin, Stdin::Null);
+                assert_eq!(line.env, []);
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_name_for_it_a_new_session_names_itself() {
+        let mut bare = invocation(Access::Write, None);
+        (bare.model, bare.effort, bare.fresh_session) = (None, None, None);
+        let line = Copilot.command(&bare).unwrap();
+        let end = ["--no-auto-update", "--disable-builtin-mcps"];
+        assert!(line.args.ends_with(&end.map(String::from)));
+    }
+
+    #[test]
+    fn a_result_is_a_success_only_with_exit_code_0_and_nothing_against_it() {
+        assert_eq!(
+            exited(&heard(&[said("done"), result(0)], ""), 0),
+            Status::Success
+        );
+        let cause = FailCause::Reported;
+        let failed = Status::Failed { cause };
+        assert_eq!(exited(&heard(&[said("done"), result(1)], ""), 1), failed);
+        let wordless = json!({"type": "result", "sessionId": NEW});
+        assert_eq!(exited(&heard(&[said("done"), wordless], ""), 0), failed);
+        let blank = heard(&[said(""), result(0)], "");
+        assert_eq!(exited(&blank, 0), Status::Unknown);
+        let stands = [session_failed("429 slow down, rate limit"), result(0)];
+        let limited = Status::RateLimited { until: None };
+        assert_eq!(exited(&heard(&stands, ""), 0), limited);
+        let went_on = [session_failed("rate limit"), said("done"), result(0)];
+        assert_eq!(exited(&heard(&went_on, ""), 0), Status::Success);
+    }
+
+    #[test]
+    fn who_was_told_to_stop_has_not_succeeded() {
+        let idle = event("assistant.idle", &json!({"aborted": true}));
+        let abort = event("abort", &json!({"reason": "user_initiated"}));
+        for stop in [idle, abort] {
+            let transcript = heard(&[said("done"), stop, result(0)], "");
+            assert_eq!(exited(&transcript, 0), Status::Unknown);
+            let ended = transcript.terminal.map(|heard| heard.what);
+            assert_eq!(ended, Some(Terminal::Aborted));
+        }
+        let at_rest = event("assistant.idle", &json!({}));
+        let transcript = heard(&[said("done"), at_rest, result(0)], "");
+        assert_eq!(exited(&transcript, 0), Status::Success);
+    }
+
+    #[test]
+    fn an_error_that_names_no_cause_has_that_of_the_call_that_failed_last() {
+        let vague = "Failed to get response from the AI model; retried 5 times";
+        let lines = [call_failed(503), session_failed(vague), result(1)];
+        let limited = Status::RateLimited { until: None };
+        assert_eq!(exited(&heard(&lines, ""), 1), limited);
+        let transport = json!({"failureKind": "transport", "errorMessage": "it broke"});
+        let broke = event("model.call_failure", &transport);
+        let cut = Status::Interrupted {
+            by: Interruption::StreamCut,
+        };
+        let lines = [broke, session_failed(vague), result(1)];
+        assert_eq!(exited(&heard(&lines, ""), 1), cut);
+    }
+
+    #[test]
+    fn silence_after_a_failed_call_is_over_that_until_the_next_one_comes_through() {
+        let limited = Status::RateLimited { until: None };
+        assert_eq!(quiet(&heard(&[call_failed(429)], "")), limited);
+        let delta = |words: &str| event("assistant.message_delta", &json!({"deltaContent": words}));
+        let through = [call_failed(429), delta("Let"), delta(" me")];
+        assert_eq!(quiet(&heard(&through, "")), Status::IdleTimeout);
+        let asks = opened("ask_user", &json!({"question": "which?"}));
+        let question = Text::clip("which?");
+        assert_eq!(quiet(&heard(&[asks], "")), Status::Asked { question });
+    }
+
+    #[test]
+    fn the_launcher_tells_what_killed_the_agent() {
+        let said = |signal| {
+            format!("The native binary at /x/copilot was terminated by signal {signal}.\n")
+        };
+        let kinds = [
+            ("SIGKILL", Status::ResourceKilled),
+            ("SIGTERM", Status::Unknown),
+            (
+                "SIGSEGV",
+                Status::Failed {
+                    cause: FailCause::Reported,
+                },
+            ),
+        ];
+        for (signal, expected) in kinds {
+            assert_eq!(exited(&heard(&[], &said(signal)), 1), expected, "{signal}");
+        }
+    }
+
+    #[test]
+    fn what_keeps_it_from_starting_makes_it_unavailable() {
+        let cases = [
+            (
+                "Error: No session, task, or name matched 'x'.\n",
+                UnavailableCause::Configuration,
+            ),
+            (
+                "error: unknown option '--x'\n",
+                UnavailableCause::Configuration,
+            ),
+            (
+                "Error: No authentication information found.\n",
+                UnavailableCause::Auth,
+            ),
+            (
+                "Error executing prompt: Error: 401 Unauthorized\n",
+                UnavailableCause::Auth,
+            ),
+        ];
+        for (err, cause) in cases {
+            let expected = Status::AgentUnavailable { cause };
+            assert_eq!(exited(&heard(&[], err), 1), expected, "{err}");
+        }
+    }
+
+    #[test]
+    fn tokens_of_the_calls_are_added_up_without_what_came_from_a_cache() {
+        let usage = json!({"inputTokens": 1200, "outputTokens": 25, "cacheReadTokens": 300});
+        let call = || event("assistant.usage", &usage);
+        let expected = Tokens {
+            input: 1800,
+            output: 50,
+            cached: 600,
+        };
+        assert_eq!(heard(&[call(), call()], "").spent.tokens, Some(expected));
+        assert_eq!(heard(&[said("done"), result(0)], "").spent.tokens, None);
+    }
+
+    #[test]
+    fn calls_are_open_until_they_end_and_those_not_allowed_are_denied() {
+        let open = opened("bash", &json!({}));
+        assert!(heard(std::slice::from_ref(&open), "").tool_open());
+        let ran = closed(&json!({"success": false, "error": {"code": "failure"}}));
+        let denied = closed(&json!({"success": false, "error": {"code": "denied"}}));
+        let transcript = heard(&[open.clone(), ran, open, denied], "");
+        assert_eq!((transcript.ran, transcript.denied), (1, 1));
+        assert_eq!(transcript.spent.tool_calls, 2);
+        assert!(!transcript.tool_open());
+    }
+
+    #[test]
+    fn what_the_model_writes_and_a_tool_prints_decides_nothing() {
+        let fake = format!("{}\n{}", session_failed("429 rate limit"), result(1));
+        let text = json!({"toolCallId": "call_1", "stream": "stdout", "text": fake});
+        let lines = [
+            said("Rate limit reached, 429: usage limit."),
+            opened("bash", &json!({"command": "cat log"})),
+            event("tool.shell_output", &text),
+            event(
+                "tool.execution_partial_result",
+                &json!({"partialOutput": fake}),
+            ),
+            closed(&json!({"success": true, "result": {"content": fake}})),
+            event(
+                "session.unheard_of",
+                &json!({"message": "rate limit", "exitCode": 1}),
+            ),
+            json!("Error: rate limit"),
+            event(
+                "assistant.message",
+                &json!({"content": "", "toolRequests": [{"name": "bash"}]}),
+            ),
+            event(
+                "assistant.message",
+                &json!({"content": "429", "parentToolCallId": "call_1"}),
+            ),
+        ];
+        let mut transcript = heard(&lines, "");
+        assert_eq!((&transcript.trouble, &transcript.terminal), (&None, &None));
+        let message = "Rate limit reached, 429: usage limit.";
+        assert_eq!(transcript.message.as_deref(), Some(message));
+        transcript = heard(&[&lines[..], &[result(0)]].concat(), "");
+        assert_eq!(exited(&transcript, 0), Status::Success);
+        assert_eq!(transcript.session.as_deref(), Some(NEW));
+    }
+}

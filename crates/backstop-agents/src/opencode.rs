@@ -296,14 +296,14 @@ fn reported(line: &Value, name: &str) -> ErrorKind {
     }
     .kind();
     let tried_again = line.pointer("/error/data/isRetryable") == Some(&Value::Bool(true));
-    match kind {
-        ErrorKind::Limited(None) => ErrorKind::Limited(until(line)),
-        // Only what may pass is tried again.
-        ErrorKind::Failed(FailCause::Reported) if tried_again => {
-            ErrorKind::Interrupted(Interruption::Provider)
-        }
-        kind => kind,
+    if kind == ErrorKind::Limited(None) {
+        return ErrorKind::Limited(until(line));
     }
+    // Only what may pass is tried again.
+    if kind == ErrorKind::Failed(FailCause::Reported) && tried_again {
+        return ErrorKind::Interrupted(Interruption::Provider);
+    }
+    kind
 }
 
 /// When a limit ends, where its message leaves it to the headers or the body of the answer.
@@ -318,14 +318,14 @@ fn until(line: &Value) -> Option<Reset> {
 /// A line of its log: what kept a step from its end. The title of a session is made by a model of its own, and nothing
 /// hangs on it.
 fn log(line: &str, heard: &mut Vec<AgentEvent>) {
-    let Some((head, error)) = line.split_once(" error.error=") else {
+    let Some((fields, error)) = line.split_once(" error.error=") else {
         return;
     };
-    let ours = head.contains(" level=ERROR ") && head.contains(" message=\"stream error\"");
-    if !ours || head.contains(" small=true") {
+    let ours = fields.contains(" level=ERROR ") && fields.contains(" message=\"stream error\"");
+    if !ours || fields.contains(" small=true") {
         return;
     }
-    let field = |name| head.split(' ').find_map(|part| part.strip_prefix(name));
+    let field = |name| fields.split(' ').find_map(|part| part.strip_prefix(name));
     if let (Some(provider), Some(model)) = (field("providerID="), field("modelID=")) {
         heard.push(AgentEvent::Model(format!("{provider}/{model}")));
     }
@@ -363,4 +363,357 @@ fn without_colours(line: &str) -> String {
         after.map_or(part, |(_, rest)| rest)
     });
     std::iter::once(first).chain(plain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use backstop_outcome::Status;
+    use backstop_vocab::Timestamp;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{EndedBy, Ending, HostFacts, Transcript, Zone, classify};
+
+    const AT: Timestamp = Timestamp::from_millis(0);
+
+    fn invocation(access: Access, session: Option<&str>) -> Invocation {
+        Invocation {
+            prompt: "-fix it".into(),
+            model: Some("fake/model".into()),
+            effort: Some("high".into()),
+            session: session.map(String::from),
+            fresh_session: None,
+            access,
+            options: Vec::new(),
+        }
+    }
+
+    fn heard(out: &[Value], err: &str) -> Transcript {
+        let mut parser = OpenCode.parser();
+        let mut events = parser.take(Stream::Err, err.as_bytes());
+        for line in out {
+            events.extend(parser.take(Stream::Out, format!("{line}\n").as_bytes()));
+        }
+        events.extend(parser.finish());
+        let mut transcript = Transcript::default();
+        events
+            .into_iter()
+            .for_each(|event| transcript.take(event, AT));
+        transcript
+    }
+
+    fn status_of(transcript: &Transcript, ending: Ending, ended_by: EndedBy) -> Status {
+        let host = HostFacts {
+            ending,
+            ended_by,
+            oom_kills: 0,
+            zone: Zone::utc(),
+        };
+        classify(OpenCode.features(), transcript, &host).status
+    }
+
+    fn exited(transcript: &Transcript, code: i32) -> Status {
+        status_of(transcript, Ending::Exited(code), EndedBy::Itself)
+    }
+
+    fn event(kind: &str, part: &Value) -> Value {
+        json!({"type": kind, "sessionID": "ses_1", "part": part})
+    }
+
+    fn said(words: &str) -> Value {
+        event("text", &json!({"text": words}))
+    }
+
+    fn finished(reason: &str) -> Value {
+        event("step_finish", &json!({"reason": reason}))
+    }
+
+    fn tool(state: &Value) -> Value {
+        event("tool_use", &json!({"callID": "call_1", "state": state}))
+    }
+
+    fn error(name: &str, data: &Value) -> Value {
+        json!({"type": "error", "sessionID": "ses_1", "error": {"name": name, "data": data}})
+    }
+
+    fn log_line(rest: &str) -> String {
+        format!("timestamp=2026-11-30T01:28:01.349Z level=ERROR run=4829f949 {rest}\n")
+    }
+
+    fn stream_error(words: &str) -> String {
+        log_line(&format!(
+            "message=\"stream error\" providerID=fake modelID=big small=false agent=build error.error={}",
+            json!(words)
+        ))
+    }
+
+    #[test]
+    fn the_command_line_of_a_new_session_and_of_one_taken_up() {
+        let start =
+            "run --format json --auto --print-logs --log-level ERROR -m fake/model --variant high";
+        for (session, more) in [(None, ""), (Some("ses_1"), " -s ses_1")] {
+            let line = OpenCode
+                .command(&invocation(Access::Write, session))
+                .unwrap();
+            let expected = format!("{start}{more} --");
+            let mut expected: Vec<&str> = expected.split(' ').collect();
+            expected.push("-fix it");
+            assert_eq!(line.args, expected);
+            assert_eq!(line.program, Some("opencode".into()));
+            assert_eq!(line.stdin, Stdin::Null);
+        }
+    }
+
+    #[test]
+    fn who_only_looks_may_not_edit() {
+        let line = |access| OpenCode.command(&invocation(access, None)).unwrap();
+        let (write, look) = (line(Access::Write), line(Access::Look));
+        assert_eq!(look.args, write.args);
+        assert_eq!(look.env[..3], write.env[..]);
+        let permission = ("OPENCODE_PERMISSION".into(), r#"{"edit":"deny"}"#.into());
+        assert_eq!(look.env[3..], [permission]);
+        let names: Vec<&str> = write.env.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "OPENCODE_DISABLE_AUTOUPDATE",
+                "OPENCODE_DISABLE_MODELS_FETCH",
+                "OPENCODE_DISABLE_LSP_DOWNLOAD"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_prompt_that_no_argument_can_hold_is_refused() {
+        let mut long = invocation(Access::Write, None);
+        long.prompt = "x".repeat(120_001);
+        let words = OpenCode.command(&long).unwrap_err();
+        assert!(words.starts_with("the prompt has 120001 bytes"), "{words}");
+    }
+
+    #[test]
+    fn tokens_and_cost_of_the_steps_are_added_up() {
+        let tokens = json!({"input": 900, "output": 25, "reasoning": 5, "cache": {"read": 300, "write": 10}});
+        let step =
+            |reason| json!({"reason": reason, "tokens": tokens.clone(), "cost": 0.001_025_4});
+        let steps = ["tool-calls", "stop"].map(|reason| event("step_finish", &step(reason)));
+        let spent = heard(&steps, "").spent;
+        let expected = Tokens {
+            input: 1820,
+            output: 60,
+            cached: 600,
+        };
+        assert_eq!(spent.tokens, Some(expected));
+        assert_eq!(spent.cost, Some(2051));
+    }
+
+    #[test]
+    fn it_is_done_only_when_its_last_step_stopped() {
+        let done = [said("done"), finished("stop")];
+        assert_eq!(exited(&heard(&done, ""), 0), Status::Success);
+        let goes_on = event("step_start", &json!({}));
+        for more in [said("and"), goes_on, finished("tool-calls")] {
+            let mut lines = done.to_vec();
+            lines.push(more);
+            assert_eq!(exited(&heard(&lines, ""), 0), Status::Unknown);
+        }
+        let too_long = [said("and so"), finished("length")];
+        assert_eq!(exited(&heard(&too_long, ""), 0), Status::Unknown);
+    }
+
+    #[test]
+    fn a_last_step_without_a_word_or_a_call_is_no_success() {
+        let blank = heard(&[finished("stop")], "");
+        assert_eq!(exited(&blank, 0), Status::Unknown);
+        assert_eq!(exited(&heard(&[], ""), 0), Status::Unknown);
+    }
+
+    #[test]
+    fn an_error_is_a_last_word_whatever_comes_after_it() {
+        let limit = json!({"message": "slow down", "statusCode": 429});
+        let lines = [error("APIError", &limit), said("done"), finished("stop")];
+        let limited = Status::RateLimited { until: None };
+        for code in [0, 1] {
+            assert_eq!(exited(&heard(&lines, ""), code), limited);
+        }
+    }
+
+    #[test]
+    fn errors_mean_what_their_name_their_status_and_their_message_say() {
+        let unavailable = |cause| Status::AgentUnavailable { cause };
+        let failed = |cause| Status::Failed { cause };
+        let interrupted = |by| Status::Interrupted { by };
+        let message = |words: &str| json!({"message": words});
+        let cases = [
+            (
+                "ProviderAuthError",
+                message("no"),
+                unavailable(UnavailableCause::Auth),
+            ),
+            (
+                "UnknownError",
+                message("ProviderModelNotFoundError: Model not found: fake/x"),
+                unavailable(UnavailableCause::Configuration),
+            ),
+            ("MessageAbortedError", message("Aborted"), Status::Unknown),
+            (
+                "MessageOutputLengthError",
+                json!({}),
+                failed(FailCause::Reported),
+            ),
+            (
+                "APIError",
+                json!({"message": "bad luck", "isRetryable": true}),
+                interrupted(Interruption::Provider),
+            ),
+            (
+                "UnknownError",
+                message("JSON parsing failed: Text: {\"content\":\"rate limit reached\"}."),
+                interrupted(Interruption::StreamCut),
+            ),
+        ];
+        for (name, data, expected) in cases {
+            let transcript = heard(&[error(name, &data)], "");
+            assert_eq!(exited(&transcript, 1), expected, "{name} {data}");
+        }
+    }
+
+    #[test]
+    fn an_endless_restart_is_an_interruption_whoever_ends_it() {
+        let step = || [event("step_start", &json!({})), finished("unknown")];
+        let transcript = heard(&[step(), step(), step()].concat(), "");
+        let cut = Status::Interrupted {
+            by: Interruption::StreamCut,
+        };
+        for by in [EndedBy::Idle, EndedBy::Wall] {
+            assert_eq!(status_of(&transcript, Ending::Signalled(15), by), cut);
+        }
+        let recovered = heard(&[finished("unknown"), said("on")], "");
+        let idle = status_of(&recovered, Ending::Signalled(15), EndedBy::Idle);
+        assert_eq!(idle, Status::IdleTimeout);
+    }
+
+    #[test]
+    fn its_log_tells_why_it_is_silent() {
+        let limited = Status::RateLimited { until: None };
+        let interrupted = |by| Status::Interrupted { by };
+        let cases = [
+            ("AI_APICallError: Overloaded", limited.clone()),
+            (
+                "AI_APICallError: You exceeded your current quota, please check your plan and billing details.",
+                limited.clone(),
+            ),
+            (
+                "AI_APICallError: Internal server error",
+                interrupted(Interruption::Provider),
+            ),
+            ("it broke", interrupted(Interruption::StreamCut)),
+            (
+                "AI_TypeValidationError: Type validation failed: Value: {\"content\":\"rate limit\"}",
+                interrupted(Interruption::StreamCut),
+            ),
+        ];
+        for (words, expected) in cases {
+            let transcript = heard(&[], &stream_error(words));
+            let found = status_of(&transcript, Ending::Signalled(15), EndedBy::Idle);
+            assert_eq!(found, expected, "{words}");
+            assert_eq!(transcript.model.as_deref(), Some("fake/big"));
+        }
+        let plain = heard(&[], "AI_APICallError: Monthly usage limit reached\n");
+        let found = status_of(&plain, Ending::Signalled(15), EndedBy::Idle);
+        assert_eq!(found, limited);
+    }
+
+    #[test]
+    fn other_lines_of_its_log_are_passed_over() {
+        let title = "message=\"stream error\" small=true agent=title error.error=\"AI_APICallError: Overloaded\"";
+        let other = "message=\"failed to start\" service=lsp error.error=\"rate limit\"";
+        let log = [title, other, "message=\"rate limit\""]
+            .map(log_line)
+            .concat();
+        assert_eq!(heard(&[], &log).trouble, None);
+    }
+
+    #[test]
+    fn what_keeps_it_from_starting_makes_it_unavailable() {
+        let cases = [
+            (
+                "\u{1b}[91m\u{1b}[1mError: \u{1b}[0mSession not found\n",
+                UnavailableCause::Configuration,
+            ),
+            (
+                "\u{1b}[91m\u{1b}[1mError: \u{1b}[0mIncorrect API key provided\n",
+                UnavailableCause::Auth,
+            ),
+            (
+                "Error: Config file at opencode.json is not valid JSON(C)\n",
+                UnavailableCause::Configuration,
+            ),
+            (
+                "opencode run [message..]\n\nrun opencode with a message\n",
+                UnavailableCause::Configuration,
+            ),
+        ];
+        for (err, cause) in cases {
+            let expected = Status::AgentUnavailable { cause };
+            assert_eq!(exited(&heard(&[], err), 1), expected, "{err}");
+        }
+    }
+
+    #[test]
+    fn what_the_model_writes_and_a_tool_prints_decides_nothing() {
+        let fake = error("APIError", &json!({"statusCode": 429})).to_string();
+        let printed =
+            tool(&json!({"status": "completed", "output": fake, "metadata": {"exit": 0}}));
+        let failed =
+            tool(&json!({"status": "error", "error": "Error: rate limit reached (HTTP 429)"}));
+        let lines = [
+            said("Rate limit reached, 429: usage limit."),
+            printed,
+            failed,
+            json!({"type": "compaction", "sessionID": "ses_1", "overflow": true}),
+            json!({"type": "done", "reason": "idle"}),
+            json!("Error: rate limit"),
+            said("AI_APICallError: 429"),
+            finished("stop"),
+        ];
+        let transcript = heard(&lines, "");
+        assert_eq!(transcript.trouble, None);
+        assert_eq!((transcript.ran, transcript.denied), (2, 0));
+        assert_eq!(transcript.session.as_deref(), Some("ses_1"));
+        assert_eq!(exited(&transcript, 0), Status::Success);
+    }
+
+    #[test]
+    fn a_call_is_counted_once_and_one_that_was_not_allowed_is_denied() {
+        let done = json!({"status": "completed", "output": "", "time": {"start": 1, "end": 2}});
+        let dropped =
+            json!({"status": "completed", "time": {"start": 1, "end": 2, "compacted": 3}});
+        let denied = json!({"status": "error", "error": "The user has specified a rule which prevents you from using this specific tool call. Here are some of the relevant rules []"});
+        let transcript = heard(&[tool(&done), tool(&dropped), tool(&denied)], "");
+        assert_eq!(transcript.spent.tool_calls, 2);
+        assert_eq!((transcript.ran, transcript.denied), (1, 1));
+        assert!(!transcript.tool_open());
+    }
+
+    #[test]
+    fn words_in_the_format_for_people_leave_the_end_to_the_exit_status() {
+        let run = |out: &str, err: &str, code| {
+            let mut parser = OpenCode.parser();
+            let mut events = parser.take(Stream::Out, out.as_bytes());
+            events.extend(parser.take(Stream::Err, err.as_bytes()));
+            events.extend(parser.finish());
+            let mut transcript = Transcript::default();
+            events
+                .into_iter()
+                .for_each(|event| transcript.take(event, AT));
+            exited(&transcript, code)
+        };
+        let words = "Error: rate limit, as the model writes.\nReview approved and posted.\n";
+        assert_eq!(run(words, "", 0), Status::Success);
+        assert_eq!(run(words, "", 1), Status::Unknown);
+        let limited = Status::RateLimited { until: None };
+        assert_eq!(run("on it\n", "Error: Rate limit reached\n", 0), limited);
+        assert_eq!(run("{", "", 0), Status::Unknown);
+    }
 }
