@@ -59,13 +59,10 @@ impl Adapter for Copilot {
     }
 
     fn command(&self, invocation: &Invocation) -> Result<CommandLine, String> {
-        let mut args = vec![
-            "-p".to_owned(),
-            invocation.prompt_as_argument("copilot")?,
-            "--output-format".to_owned(),
-            "json".to_owned(),
-            "--allow-all-tools".to_owned(),
-        ];
+        // In one argument, since a prompt that begins with a dash would be taken for a flag.
+        let prompt = invocation.prompt_as_argument("copilot")?;
+        let mut args = vec![format!("--prompt={prompt}")];
+        args.extend(["--output-format", "json", "--allow-all-tools"].map(String::from));
         if invocation.access == Access::Look {
             args.push("--deny-tool=write".to_owned());
         }
@@ -316,9 +313,9 @@ mod tests {
         }
         events.extend(parser.finish());
         let mut transcript = Transcript::default();
-        events
-            .into_iter()
-            .for_each(|event| transcript.take(event, AT));
+        for event in events {
+            transcript.take(event, AT);
+        }
         transcript
     }
 
@@ -392,7 +389,7 @@ mod tests {
                     "--output-format json --allow-all-tools {deny}--no-auto-update --disable-builtin-mcps \
                      --model gpt-4.1 --reasoning-effort high {end}"
                 );
-                let mut expected = vec!["-p", "-fix it"];
+                let mut expected = vec!["--prompt=-fix it"];
                 expected.extend(rest.split(' '));
                 assert_eq!(line.args, expected);
                 assert_eq!(line.program, Some("copilot".into()));

@@ -396,9 +396,9 @@ mod tests {
         }
         events.extend(parser.finish());
         let mut transcript = Transcript::default();
-        events
-            .into_iter()
-            .for_each(|event| transcript.take(event, AT));
+        for event in events {
+            transcript.take(event, AT);
+        }
         transcript
     }
 
@@ -704,9 +704,9 @@ mod tests {
             events.extend(parser.take(Stream::Err, err.as_bytes()));
             events.extend(parser.finish());
             let mut transcript = Transcript::default();
-            events
-                .into_iter()
-                .for_each(|event| transcript.take(event, AT));
+            for event in events {
+                transcript.take(event, AT);
+            }
             exited(&transcript, code)
         };
         let words = "Error: rate limit, as the model writes.\nReview approved and posted.\n";
