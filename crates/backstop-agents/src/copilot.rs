@@ -432,8 +432,8 @@ mod tests {
     fn who_was_told_to_stop_has_not_succeeded() {
         let idle = event("assistant.idle", &json!({"aborted": true}));
         let abort = event("abort", &json!({"reason": "user_initiated"}));
-        for stop in [idle, abort] {
-            let transcript = heard(&[said("done"), stop, result(0)], "");
+        for (stop, code) in [(idle, 0), (abort, 1)] {
+            let transcript = heard(&[said("done"), stop, result(code)], "");
             assert_eq!(exited(&transcript, 0), Status::Unknown);
             let ended = transcript.terminal.map(|heard| heard.what);
             assert_eq!(ended, Some(Terminal::Aborted));

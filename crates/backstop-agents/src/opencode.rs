@@ -128,12 +128,10 @@ enum Course {
     Silent,
     /// It wrote plain text and no JSON: only its exit status tells how it ended.
     Prose,
-    /// It is in the middle of something.
+    /// It is in the middle of something, or reported an error.
     Working,
     /// Its last step stopped, as the model wished.
     Stopped,
-    /// It reported an error.
-    Failed,
 }
 
 /// The grammar.
@@ -153,7 +151,7 @@ impl Grammar for Opencodish {
             heard.push(AgentEvent::Session(id.to_owned()));
         }
         match text(line, "/type") {
-            Some("step_start") => self.reach(Course::Working),
+            Some("step_start") => self.course = Course::Working,
             Some("text") => self.say(line, heard),
             Some("tool_use") => self.tool(line, heard),
             Some("step_finish") => self.step(line, heard),
@@ -182,21 +180,14 @@ impl Grammar for Opencodish {
                 }
                 heard.push(AgentEvent::Ended(Terminal::Success));
             }
-            Course::Silent | Course::Working | Course::Failed => {}
+            Course::Silent | Course::Working => {}
         }
     }
 }
 
 impl Opencodish {
-    /// An error stands, whatever comes after it: the program exits with 1.
-    fn reach(&mut self, course: Course) {
-        if self.course != Course::Failed {
-            self.course = course;
-        }
-    }
-
     fn say(&mut self, line: &Value, heard: &mut Vec<AgentEvent>) {
-        self.reach(Course::Working);
+        self.course = Course::Working;
         self.acted = true;
         let said = text(line, "/part/text").map(str::to_owned);
         heard.extend(said.map(AgentEvent::Text));
@@ -208,7 +199,7 @@ impl Opencodish {
         if line.pointer("/part/state/time/compacted").is_some() {
             return;
         }
-        self.reach(Course::Working);
+        self.course = Course::Working;
         self.acted = true;
         let id = text(line, "/part/callID").unwrap_or_default();
         let error = text(line, "/part/state/error").unwrap_or_default();
@@ -229,19 +220,22 @@ impl Opencodish {
             self.spent += cost;
             heard.extend(micros(self.spent).map(AgentEvent::Cost));
         }
+        self.course = Course::Working;
         let trouble = match text(line, "/part/reason") {
-            Some("stop") => return self.reach(Course::Stopped),
+            Some("stop") => {
+                self.course = Course::Stopped;
+                None
+            }
             // What came was no answer: it asks for the same step again, without end.
             Some("unknown" | "error") => Some(ErrorKind::Interrupted(Interruption::StreamCut)),
             Some("content-filter") => Some(ErrorKind::Failed(FailCause::Refused)),
             Some(_) | None => None,
         };
-        self.reach(Course::Working);
         heard.extend(trouble.map(AgentEvent::Trouble));
     }
 
     fn error(&mut self, line: &Value, heard: &mut Vec<AgentEvent>) {
-        self.reach(Course::Failed);
+        self.course = Course::Working;
         let terminal = match text(line, "/error/name") {
             Some("MessageAbortedError") => Terminal::Aborted,
             name => Terminal::Error(reported(line, name.unwrap_or_default())),
