@@ -312,34 +312,50 @@ fn until(line: &Value) -> Option<Reset> {
 /// A line of its log: what kept a step from its end. The title of a session is made by a model of its own, and nothing
 /// hangs on it.
 fn log(line: &str, heard: &mut Vec<AgentEvent>) {
-    let Some((fields, error)) = line.split_once(" error.error=") else {
-        return;
+    let fields = fields(line);
+    let field = |name| {
+        let found = fields.iter().find(|(key, _)| *key == name);
+        found.map(|(_, value)| value.as_str())
     };
-    let ours = fields.contains(" level=ERROR ") && fields.contains(" message=\"stream error\"");
-    if !ours || fields.contains(" small=true") {
+    let ours = field("level") == Some("ERROR") && field("message") == Some("stream error");
+    if !ours || field("small") == Some("true") {
         return;
     }
-    let field = |name| fields.split(' ').find_map(|part| part.strip_prefix(name));
-    if let (Some(provider), Some(model)) = (field("providerID="), field("modelID=")) {
+    if let (Some(provider), Some(model)) = (field("providerID"), field("modelID")) {
         heard.push(AgentEvent::Model(format!("{provider}/{model}")));
     }
-    let quoted = serde_json::Deserializer::from_str(error)
-        .into_iter::<String>()
-        .next();
-    let words = quoted.and_then(Result::ok);
-    let words = words.unwrap_or_else(|| error.to_owned());
-    heard.push(AgentEvent::Trouble(broken(own(&words))));
-}
-
-/// What the log says of a step that broke. A spent quota comes with the status 429, which the log does not name.
-fn broken(words: &str) -> ErrorKind {
+    // An error of the stream's own has fields, any other one is told in a sentence.
+    let words = field("error.error").or_else(|| field("error.error.message"));
+    let words = own(words.unwrap_or_default());
+    let code = field("error.error.code").and_then(|code| code.parse().ok());
     let reported = Reported {
-        http: words.contains("quota").then_some(429),
-        class: "",
+        // A spent quota comes with the status 429, which a sentence does not name.
+        http: code.or_else(|| words.contains("quota").then_some(429)),
+        class: field("error.error.type").unwrap_or_default(),
         words,
     };
     let unknown = ErrorKind::Interrupted(Interruption::StreamCut);
-    reported.known_kind().unwrap_or(unknown)
+    let kind = reported.known_kind().unwrap_or(unknown);
+    heard.push(AgentEvent::Trouble(kind));
+}
+
+/// The fields of a line of the log: `name=value` and `name="quoted as in JSON"`, with spaces between them.
+fn fields(line: &str) -> Vec<(&str, String)> {
+    let mut found = Vec::new();
+    let mut rest = line;
+    while let Some((name, after)) = rest.trim_start().split_once('=') {
+        let mut quoted = serde_json::Deserializer::from_str(after).into_iter::<String>();
+        let (value, end) = match quoted.next() {
+            Some(Ok(value)) if after.starts_with('"') => (value, quoted.byte_offset()),
+            Some(_) | None => {
+                let bare = after.split(' ').next().unwrap_or_default();
+                (bare.to_owned(), bare.len())
+            }
+        };
+        found.push((name, value));
+        rest = after.get(end..).unwrap_or_default();
+    }
+    found
 }
 
 /// The words before those that they quote: an answer that could not be read is quoted in full, and a model wrote it.
@@ -619,10 +635,27 @@ mod tests {
     }
 
     #[test]
+    fn an_error_in_the_stream_is_told_by_its_fields() {
+        let start = "message=\"stream error\" providerID=fake modelID=big small=false";
+        let fault = |fields: &str| heard(&[], &log_line(&format!("{start} {fields}")));
+        let quiet = |fields| status_of(&fault(fields), Ending::Signalled(15), EndedBy::Idle);
+        let limited = Status::RateLimited { until: None };
+        let overloaded =
+            "error.error.message=Busy error.error.type=server_error error.error.code=503";
+        assert_eq!(quiet(overloaded), limited);
+        let limit = "error.error.message=\"slow down\" error.error.type=rate_limit_error";
+        assert_eq!(quiet(limit), limited);
+        let by = Interruption::Provider;
+        let internal = "error.error.message=\"it broke\" error.error.type=server_error";
+        assert_eq!(quiet(internal), Status::Interrupted { by });
+    }
+
+    #[test]
     fn other_lines_of_its_log_are_passed_over() {
         let title = "message=\"stream error\" small=true agent=title error.error=\"AI_APICallError: Overloaded\"";
         let other = "message=\"failed to start\" service=lsp error.error=\"rate limit\"";
-        let log = [title, other, "message=\"rate limit\""]
+        let quoting = "message=\"it says level=ERROR message=\\\"stream error\\\" x\" error.error=\"rate limit\"";
+        let log = [title, other, quoting, "message=\"rate limit\""]
             .map(log_line)
             .concat();
         assert_eq!(heard(&[], &log).trouble, None);
