@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use crate::aider::Aider;
 use crate::claude::Claude;
 use crate::codex::Codex;
+use crate::copilot::Copilot;
 use crate::exec::Exec;
 use crate::gemini::Gemini;
+use crate::opencode::OpenCode;
 use crate::qwen::Qwen;
 use crate::scripted::Scripted;
 use crate::{AgentEvent, Stream};
@@ -28,6 +30,10 @@ pub struct Invocation {
     pub effort: Option<String>,
     /// The session to take up.
     pub session: Option<String>,
+    /// The name of a new session: a new UUID, which the caller makes for an agent that takes one
+    /// ([`Features::names_session`]) and keeps, since the agent may be killed before it says it. It counts only where
+    /// no session is taken up.
+    pub fresh_session: Option<String>,
     /// What the agent may do.
     pub access: Access,
     /// Settings of this agent that the operator gave by name, such as the command of `exec`.
@@ -57,6 +63,18 @@ impl Invocation {
             .iter()
             .find(|(key, _)| key == name)
             .map(|(_, value)| value.as_str())
+    }
+
+    /// The prompt, for a program that takes it as an argument alone.
+    pub(crate) fn prompt_as_argument(&self, program: &str) -> Result<String, String> {
+        if self.prompt.len() > LONGEST_ARGUMENT {
+            return Err(format!(
+                "the prompt has {} bytes, more than the {LONGEST_ARGUMENT} that `{program}` can be given as an argument: \
+                 shorten the goal or the role's prompt, or use another agent",
+                self.prompt.len()
+            ));
+        }
+        Ok(self.prompt.clone())
     }
 }
 
@@ -111,6 +129,8 @@ pub enum Support {
 pub struct Features {
     /// Taking up a session by its id.
     pub resume: Support,
+    /// Taking the name of a new session from its caller, so that one that was killed at once can be resumed too.
+    pub names_session: Support,
     /// Having a model work for it, which costs money.
     pub model: Support,
     /// Reporting what it cost.
@@ -193,7 +213,9 @@ pub trait Adapter: Send + Sync {
 }
 
 /// Every adapter.
-const ALL: &[&dyn Adapter] = &[&Aider, &Claude, &Codex, &Gemini, &Qwen, &Exec, &Scripted];
+const ALL: &[&dyn Adapter] = &[
+    &Aider, &Claude, &Codex, &Copilot, &Gemini, &OpenCode, &Qwen, &Exec, &Scripted,
+];
 
 /// Every adapter, in the order of names, those without a model last.
 pub fn all() -> impl Iterator<Item = &'static dyn Adapter> {

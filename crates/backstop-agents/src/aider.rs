@@ -52,6 +52,7 @@ impl Adapter for Aider {
             // Its last word is made of the line with the tokens.
             terminal: Support::Yes,
             edits: Support::Yes,
+            names_session: Support::No,
         }
     }
 
@@ -397,6 +398,7 @@ mod tests {
             model: Some("openai/m".into()),
             effort: Some("high".into()),
             session: Some("s1".into()),
+            fresh_session: None,
             access,
             options: Vec::new(),
         };

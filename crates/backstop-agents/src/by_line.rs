@@ -135,6 +135,12 @@ pub(crate) fn number(object: &Value, place: &str) -> u64 {
     object.pointer(place).and_then(Value::as_u64).unwrap_or(0)
 }
 
+/// The HTTP status at this place of an object.
+pub(crate) fn status(object: &Value, place: &str) -> Option<u16> {
+    let status = u16::try_from(number(object, place)).ok();
+    status.filter(|status| *status != 0)
+}
+
 /// The array at this place of an object; empty where there is none.
 pub(crate) fn list<'a>(object: &'a Value, place: &str) -> &'a [Value] {
     let found = object.pointer(place).and_then(Value::as_array);

@@ -75,7 +75,7 @@ pub struct HostFacts {
 pub enum Rule {
     /// Backstop ended it.
     EndedByHost,
-    /// It went quiet over a limit, a network that is lost, or a question.
+    /// It came no further over a limit, a network that is lost, or a question.
     QuietAfterTrouble,
     /// It could not be started.
     NotStarted,
@@ -175,9 +175,7 @@ fn by_host(transcript: &Transcript, host: &HostFacts) -> Option<Decided> {
     match host.ended_by {
         EndedBy::Stop => ours(Status::Cancelled),
         EndedBy::Budget(account) => ours(Status::OverBudget { account }),
-        EndedBy::Wall => ours(Status::OverBudget {
-            account: Account::ActiveTime,
-        }),
+        EndedBy::Wall => Some(ran_out(transcript, host)),
         EndedBy::Idle => Some(went_quiet(transcript, host)),
         EndedBy::Itself => by_ending(host),
     }
@@ -193,6 +191,19 @@ fn went_quiet(transcript: &Transcript, host: &HostFacts) -> Decided {
             error(&trouble.what, trouble.at, host, Rule::QuietAfterTrouble)
         }
         Some(_) | None => decided(Status::IdleTimeout, Rule::EndedByHost),
+    }
+}
+
+/// An agent that tried a broken connection again until its time was over is interrupted; any other used its time up.
+fn ran_out(transcript: &Transcript, host: &HostFacts) -> Decided {
+    match &transcript.trouble {
+        Some(trouble) if matches!(trouble.what, ErrorKind::Interrupted(_)) => {
+            error(&trouble.what, trouble.at, host, Rule::QuietAfterTrouble)
+        }
+        Some(_) | None => {
+            let account = Account::ActiveTime;
+            decided(Status::OverBudget { account }, Rule::EndedByHost)
+        }
     }
 }
 
@@ -328,6 +339,7 @@ mod tests {
     fn features(terminal: Support) -> Features {
         Features {
             resume: Support::Yes,
+            names_session: Support::No,
             model: Support::Yes,
             cost: Support::Yes,
             terminal,
@@ -441,6 +453,26 @@ mod tests {
     }
 
     #[test]
+    fn time_that_ran_out_over_a_broken_connection_is_an_interruption() {
+        let wall = host(Ending::Signalled(SIGTERM), EndedBy::Wall, 0);
+        let trouble = |kind| AgentEvent::Trouble(kind);
+        let by = Interruption::StreamCut;
+        let cut = || trouble(ErrorKind::Interrupted(by));
+        let over = Status::OverBudget {
+            account: Account::ActiveTime,
+        };
+        let cases = [
+            (vec![cut(), cut()], Status::Interrupted { by }),
+            (vec![cut(), AgentEvent::Text("on".into())], over.clone()),
+            (vec![trouble(ErrorKind::Limited(None))], over),
+        ];
+        for (events, expected) in cases {
+            let (status, _) = decided(Support::Yes, &heard(events.clone()), &wall);
+            assert_eq!(status, expected, "{events:?}");
+        }
+    }
+
+    #[test]
     fn a_claimed_success_that_did_and_said_nothing_is_none() {
         let ended = || AgentEvent::Ended(Terminal::Success);
         let blank = heard([AgentEvent::Text(" ".into()), ended()]);
@@ -477,7 +509,8 @@ mod tests {
             silent,
             (Status::AgentUnavailable { cause }, Rule::NothingSaid)
         );
-        let spoke = heard([AgentEvent::Session("s".into())]);
+        let mut spoke = Transcript::default();
+        spoke.spoke = true;
         assert_eq!(exited(&spoke, 1), (Status::Unknown, Rule::NoTerminal));
     }
 

@@ -27,6 +27,7 @@ impl Adapter for Claude {
     fn features(&self) -> Features {
         Features {
             resume: Support::Yes,
+            names_session: Support::No,
             model: Support::Yes,
             cost: Support::Yes,
             terminal: Support::Yes,

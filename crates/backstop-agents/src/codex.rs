@@ -30,6 +30,7 @@ impl Adapter for Codex {
             cost: Support::No,
             terminal: Support::Yes,
             edits: Support::No,
+            names_session: Support::No,
         }
     }
 
@@ -243,6 +244,7 @@ mod tests {
             model: None,
             effort: None,
             session: None,
+            fresh_session: None,
             access: Access::Write,
             options: Vec::new(),
         }

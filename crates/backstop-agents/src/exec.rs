@@ -27,6 +27,7 @@ impl Adapter for Exec {
     fn features(&self) -> Features {
         Features {
             resume: Support::No,
+            names_session: Support::No,
             model: Support::Yes,
             cost: Support::No,
             terminal: Support::No,
@@ -122,6 +123,7 @@ mod tests {
             model: None,
             effort: None,
             session: None,
+            fresh_session: None,
             access: Access::Write,
             options: vec![(EXEC_COMMAND.into(), command.into())],
         }

@@ -30,6 +30,7 @@ impl Adapter for Gemini {
             cost: Support::No,
             terminal: Support::Yes,
             edits: Support::No,
+            names_session: Support::No,
         }
     }
 
@@ -375,6 +376,7 @@ mod tests {
             model: None,
             effort: Some("high".into()),
             session: None,
+            fresh_session: None,
             access: Access::Write,
             options: Vec::new(),
         }

@@ -31,6 +31,7 @@ impl Adapter for Qwen {
             cost: Support::No,
             terminal: Support::Yes,
             edits: Support::No,
+            names_session: Support::No,
         }
     }
 
@@ -179,6 +180,7 @@ mod tests {
             model: session.map(|_| "coder".to_owned()),
             effort: Some("high".into()),
             session: session.map(str::to_owned),
+            fresh_session: None,
             access,
             options: Vec::new(),
         };

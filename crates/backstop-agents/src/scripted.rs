@@ -64,6 +64,7 @@ impl Adapter for Scripted {
     fn features(&self) -> Features {
         Features {
             resume: Support::Yes,
+            names_session: Support::No,
             model: Support::No,
             cost: Support::Yes,
             terminal: Support::Yes,

@@ -49,7 +49,7 @@ pub struct Transcript {
     pub denied: u64,
     /// Tool calls that ran to their end.
     pub ran: u64,
-    /// Whether a single byte was heard.
+    /// Whether a single byte was heard; to be set by whoever hears the bytes.
     pub spoke: bool,
     open: BTreeSet<String>,
 }
@@ -57,7 +57,6 @@ pub struct Transcript {
 impl Transcript {
     /// Takes one more event, heard at this moment.
     pub fn take(&mut self, event: AgentEvent, at: Timestamp) {
-        self.spoke = true;
         match event {
             AgentEvent::Session(id) => self.session = Some(id),
             AgentEvent::Model(name) => self.model = Some(name),

@@ -95,8 +95,8 @@ const WITHOUT_STATUS: &[Row] = &[
         Meaning::Network,
     ),
     (
-        "stream|disconnected before completion|closed connection|connection closed|premature|terminated|incomplete|\
-         unexpected eof|unexpected end|transport_error|decoding response body|finish reason|json|socket hang up|\
+        "stream|disconnected before completion|closed connection|connection closed|connection was closed|premature|terminated|incomplete|\
+         unexpected eof|unexpected end|transport_error|decoding response body|finish reason|finish_reason|json|type validation failed|socket hang up|\
          apiconnectionerror|other side closed",
         Meaning::Cut,
     ),

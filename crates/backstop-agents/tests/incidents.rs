@@ -148,9 +148,6 @@ const JUDGED: &[Row] = &[
     ("VP-09", "claude", Validate, Quiet, &[IDLE]),
 ];
 
-/// Agents that have no adapter. Whoever adds one takes it out, and its rows are judged.
-const WITHOUT_ADAPTER: &[&str] = &["codex", "gemini", "opencode"];
-
 fn rows() -> Vec<Value> {
     let lines = ROWS.lines();
     lines
@@ -276,10 +273,7 @@ fn status(agent: &str, run: &Value, end: End) -> Status {
 #[test]
 fn every_incident_is_read_and_decided_as_it_must_be() {
     let mut wrong = Vec::new();
-    let judged = JUDGED
-        .iter()
-        .filter(|(_, agent, ..)| !WITHOUT_ADAPTER.contains(agent));
-    for (id, agent, stage, end, right) in judged {
+    for (id, agent, stage, end, right) in JUDGED {
         let runs = runs(&row(id)["input"]);
         assert_eq!(runs.len(), right.len(), "{id} has as many runs");
         for (n, (run, right)) in runs.iter().zip(*right).enumerate() {
@@ -291,13 +285,6 @@ fn every_incident_is_read_and_decided_as_it_must_be() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn an_agent_without_an_adapter_has_none() {
-    for agent in WITHOUT_ADAPTER {
-        assert!(find(agent).is_none(), "the rows of {agent} can be judged");
-    }
 }
 
 /// `ID-01`: a build is silent for long, and its tool call is open.

@@ -107,8 +107,9 @@ pub fn read(agent: &str, run: &Recorded) -> Result<Reading, String> {
 
 fn transcript(agent: &dyn Adapter, run: &Recorded) -> Transcript {
     let mut parser = agent.parser();
-    let mut heard = parser.take(Stream::Err, &run.err);
-    heard.extend(parser.take(Stream::Out, &run.out));
+    // Files do not tell which line came first. What a program says as it ends is on standard error, if anywhere.
+    let mut heard = parser.take(Stream::Out, &run.out);
+    heard.extend(parser.take(Stream::Err, &run.err));
     heard.extend(parser.finish());
     let mut transcript = Transcript::default();
     transcript.spoke = !(run.out.is_empty() && run.err.is_empty());

@@ -65,6 +65,7 @@ pub fn look(agent: &'static dyn agents::Adapter, options: Vec<(String, String)>)
         model: None,
         effort: None,
         session: None,
+        fresh_session: None,
         access: Access::Write,
         options,
     };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use backstop_agents::{self as agents, Access, CommandLine, Support};
+use backstop_agents::{self as agents, Access, CommandLine, Features, Support};
 use backstop_engine::gates::{GateKind, GateSpec};
 use backstop_engine::outcome::{Interruption, Status, UnavailableCause};
 use backstop_engine::review::{EffectiveReasoning, RouteReceipt, RoutedBy};
@@ -200,7 +200,8 @@ pub(super) async fn launch(
             format!("`{name}` is not an agent that this Backstop knows"),
         );
     };
-    let command = match adapter.command(&invocation(ground, order, given.prompt)) {
+    let invocation = invocation(ground, adapter.features(), order, given.prompt);
+    let command = match adapter.command(&invocation) {
         Ok(command) => command,
         Err(words) => return Run::never(UNUSABLE, words),
     };
@@ -243,6 +244,7 @@ pub(super) async fn launch(
         effect: live.id,
         process,
     }));
+    ear.open(invocation.fresh_session);
     let watch = halt_on(live.halted.clone(), running.stopper());
     let ended = running.wait(&mut ear).await;
     watch.abort();
@@ -267,13 +269,25 @@ fn given(ground: &Ground, order: &Order) -> Given {
     }
 }
 
-fn invocation(ground: &Ground, order: &Order, prompt: String) -> agents::Invocation {
+/// A name for a new session, for an agent that takes one and tells its own too late.
+fn fresh_session(features: Features, order: &Order) -> Option<String> {
+    let fresh = order.session.is_none() && features.names_session == Support::Yes;
+    fresh.then(|| uuid::Uuid::now_v7().to_string())
+}
+
+fn invocation(
+    ground: &Ground,
+    features: Features,
+    order: &Order,
+    prompt: String,
+) -> agents::Invocation {
     let options = ground.settings.agents.get(order.agent.agent.as_str());
     agents::Invocation {
         prompt,
         model: order.agent.model.as_ref().map(ToString::to_string),
         effort: order.agent.effort.as_ref().map(ToString::to_string),
         session: order.session.as_ref().map(ToString::to_string),
+        fresh_session: fresh_session(features, order),
         access: if work::only_looks(order.role) {
             Access::Look
         } else {

@@ -96,6 +96,13 @@ impl<'a> Ear<'a> {
         }
     }
 
+    /// Takes note of the name that a new session was given.
+    pub(super) fn open(&mut self, session: Option<String>) {
+        if let Some(session) = session {
+            self.take(AgentEvent::Session(session));
+        }
+    }
+
     fn silence(&self) -> Duration {
         let limits = &self.ground.settings.limits;
         let ms = if self.transcript.tool_open() {
