@@ -1,0 +1,112 @@
+//! Going back and coming again: roles that are still to come, visits that did not happen, and what a new generation asks.
+
+use backstop_engine::gates::{GateDraft, GateKind, OnFail, StateKind, Trigger};
+use backstop_engine::outcome::Status;
+use backstop_engine::vocab::PhaseKind;
+use backstop_engine::{Answer, Effect, Fact, GateKind as Asked, Role, Rule, Verb};
+use backstop_testkit::{Opening, Walk, short};
+
+fn approval(id: &str, role: &str, on: Trigger) -> GateDraft {
+    GateDraft {
+        id: id.into(),
+        role: role.into(),
+        on,
+        gate: GateKind::Approve,
+        on_fail: OnFail::Retry,
+        blocks_role: None,
+        max_retries: None,
+        artifact_kind: None,
+        require_explicit_verdict: true,
+    }
+}
+
+#[test]
+fn a_gate_of_a_role_that_is_still_to_come_skips_no_landing_and_no_phase() {
+    let notes = approval("notes", "release_lead", Trigger::RoleStart);
+    let two = [PhaseKind::Coding, PhaseKind::Coding];
+    for verb in [Verb::Retry, Verb::Reject] {
+        let team = Opening::default().phases(&two).release_lead();
+        let mut walk = Walk::begin(team.gates(std::slice::from_ref(&notes)));
+        walk.works().green();
+        assert_eq!(walk.gate().kind, Asked::Held);
+        walk.answers(verb);
+        assert_eq!(walk.gate().kind, Asked::Held, "{verb}: the landing waits");
+        assert!(!walk.because.contains(&Rule::SentBack(Role::ReleaseLead)));
+        walk.answers(Verb::Approve).lands();
+        assert_eq!(walk.mission.lane().phase.number(), 2, "{verb}");
+        walk.works().green().answers(Verb::Approve).lands();
+        assert_eq!(walk.mission.landed().len(), 2, "{verb}");
+        assert_eq!(walk.order().role, Role::ReleaseLead);
+    }
+}
+
+/// At the second entry into Code, where the planner's outline and the start of the work both wait for a person.
+fn held_again() -> Walk {
+    let outline = GateDraft {
+        blocks_role: Some("implementer".into()),
+        ..approval("outline", "planner", Trigger::RoleComplete)
+    };
+    let go = approval("start", "implementer", Trigger::RoleStart);
+    let mut walk = Walk::begin(Opening::default().planner().gates(&[outline, go]));
+    walk.ends(Status::Success);
+    walk.answers(Verb::Approve).answers(Verb::Approve);
+    walk.works().red();
+    assert_eq!(walk.gate().holder.unwrap().as_str(), "outline");
+    walk
+}
+
+#[test]
+fn going_back_from_a_visit_in_which_nobody_was_let_in_forgets_no_earlier_visit() {
+    let mut walk = held_again();
+    assert_eq!(walk.mission.lane().visit().number(), 2);
+    walk.answers(Verb::Retry);
+    assert_eq!(walk.order().role, Role::Planner);
+    walk.ends(Status::Success);
+    assert!(walk.because.contains(&Rule::NewGeneration));
+    walk.answers(Verb::Approve).answers(Verb::Approve);
+    assert_eq!(walk.order().visit.number(), 2);
+    // A later visit may leave the tree as it is.
+    walk.ends(Status::Success);
+    assert!(matches!(walk.last().1, Effect::RunChecks(_)));
+}
+
+#[test]
+fn what_a_person_wrote_before_a_step_back_and_after_it_is_delivered() {
+    let outline = |id| GateDraft {
+        blocks_role: Some("implementer".into()),
+        ..approval(id, "planner", Trigger::RoleComplete)
+    };
+    let both = [outline("one"), outline("two")];
+    let mut walk = Walk::begin(Opening::default().planner().gates(&both));
+    walk.ends(Status::Success);
+    walk.answers(Verb::Approve).answers(Verb::Approve);
+    walk.works().red();
+    let noted = |walk: &Walk, words: &str| {
+        let note = Some(short(words));
+        let answer = walk.answer(Verb::Approve);
+        Fact::Answered(Answer { note, ..answer })
+    };
+    let before = noted(&walk, "before the step back");
+    walk.take(before).answers(Verb::Retry);
+    walk.ends(Status::Success);
+    let after = noted(&walk, "after the step back");
+    walk.take(after).answers(Verb::Approve);
+    let given = format!("{:?}", walk.order().handoffs);
+    assert!(given.contains("before the step back"), "{given}");
+    assert!(given.contains("after the step back"), "{given}");
+}
+
+#[test]
+fn a_new_generation_asks_for_every_gate_from_the_implementer_on_and_for_none_before() {
+    let walk = held_again();
+    let lane = walk.mission.lane();
+    let states = |tree| {
+        let judged = backstop_engine::gates::Judged::of_tree(tree);
+        let lines = lane.board.status(&judged).into_iter();
+        lines.map(|line| line.state).collect::<Vec<_>>()
+    };
+    // The outline was approved for the tree of then; the start is asked about for any.
+    let base = walk.mission.charter().fields().base.tree;
+    assert_eq!(states(base), [StateKind::Passed, StateKind::Pending]);
+    assert_eq!(lane.board.generation(), 2);
+}
