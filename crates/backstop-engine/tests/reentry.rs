@@ -3,8 +3,8 @@
 use backstop_engine::gates::{GateDraft, GateKind, OnFail, StateKind, Trigger};
 use backstop_engine::outcome::Status;
 use backstop_engine::vocab::PhaseKind;
-use backstop_engine::{Answer, Effect, Fact, GateKind as Asked, Role, Rule, Verb};
-use backstop_testkit::{Opening, Walk, short};
+use backstop_engine::{Answer, Effect, Fact, GateKind as Asked, Refusal, Role, Rule, Verb};
+use backstop_testkit::{Opening, Walk, fresh, short};
 
 fn approval(id: &str, role: &str, on: Trigger) -> GateDraft {
     GateDraft {
@@ -109,4 +109,38 @@ fn a_new_generation_asks_for_every_gate_from_the_implementer_on_and_for_none_bef
     let base = walk.mission.charter().fields().base.tree;
     assert_eq!(states(base), [StateKind::Passed, StateKind::Pending]);
     assert_eq!(lane.board.generation(), 2);
+}
+
+#[test]
+fn an_agent_that_is_cut_off_in_its_work_was_let_in_for_the_whole_visit() {
+    let go = approval("go", "implementer", Trigger::RoleStart);
+    let mut walk = Walk::begin(Opening::default().gates(&[go]));
+    walk.answers(Verb::Approve);
+    let mut end = walk.end(Status::Ambiguous);
+    end.head = Some(fresh(end.effect));
+    walk.take(Fact::AttemptEnded(Box::new(end)));
+    assert_eq!(walk.order().attempt.number(), 2);
+}
+
+#[test]
+fn a_validate_that_is_done_again_begins_with_a_new_conversation() {
+    let mut walk = Walk::begin(Opening::default().reviewer());
+    walk.works().green();
+    let question = short("which one?");
+    let mut end = walk.end(Status::Asked { question });
+    end.session = Some(short("talk"));
+    walk.take(Fact::AttemptEnded(Box::new(end)));
+    walk.answers(Verb::Retry).green();
+    let order = walk.order();
+    assert_eq!((order.role, order.session), (Role::Reviewer, None));
+}
+
+#[test]
+fn the_end_of_another_launch_than_the_one_that_runs_is_refused() {
+    let mut walk = Walk::begin(Opening::default().reviewer());
+    let earlier = walk.end(Status::Success);
+    walk.works().green();
+    let id = earlier.effect;
+    let refusal = walk.refusal(Fact::AttemptEnded(Box::new(earlier)));
+    assert_eq!(refusal, Refusal::NotOutstanding(id));
 }

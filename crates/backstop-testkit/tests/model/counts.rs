@@ -286,6 +286,9 @@ impl Counts {
         if deed == Deed::Spent {
             self.used.insert(Account::Tokens, 1);
         }
+        if deed == Deed::CutOff && self.stage == Stage::Code {
+            self.new_tree();
+        }
         let lead = role == Role::ReleaseLead;
         let broke = if deed.is_fault() {
             self.fault()

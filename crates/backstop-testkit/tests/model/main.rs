@@ -128,7 +128,9 @@ impl StateMachineTest for Engine {
             _ => mission.now(),
         };
         let fact = translate::fact(&mission, deed);
-        let decided = mission.decide(&Event { at, fact });
+        let event = Event { at, fact };
+        let decided = mission.decide(&event);
+        assert_eq!(decided, mission.decide(&event), "decided twice");
         assert_eq!(
             decided.is_ok(),
             before.after(deed).is_some(),

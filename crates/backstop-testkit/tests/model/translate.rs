@@ -79,6 +79,8 @@ fn attempt(mission: &Mission, effect: EffectId, deed: Deed) -> Fact {
     let lane = mission.lane();
     match deed {
         Deed::Worked => end.head = Some(fresh(effect)),
+        // What was done before a cut is kept.
+        Deed::CutOff if lane.stage == Stage::Code => end.head = Some(fresh(effect)),
         Deed::Undid if lane.stage == Stage::Code => {
             let tree = tree(0);
             let fresh = fresh(effect);
