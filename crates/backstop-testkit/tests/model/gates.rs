@@ -222,8 +222,7 @@ impl Board {
     }
 
     pub(crate) fn spec(&self, id: &str) -> Spec {
-        let found = self.specs.iter().find(|spec| spec.id == id);
-        *found.expect("a gate of this board")
+        self.specs[self.specs.partition_point(|spec| spec.id < id)]
     }
 
     fn of(&self, role: Role) -> impl Iterator<Item = Spec> + use<> {

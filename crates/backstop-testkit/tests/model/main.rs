@@ -59,11 +59,11 @@ fn opening(scene: &Scene) -> Opening {
 }
 
 /// Any team; a verifier works on what a reviewer let pass, and a gate has its role.
-fn team(on: &[bool; 5], gates: Set) -> BTreeSet<Role> {
+fn team(on: [bool; 5], gates: Set) -> BTreeSet<Role> {
     let roles = Role::ALL
         .into_iter()
         .filter(|role| *role != Role::Implementer);
-    let chosen = roles.zip(on).filter(|(_, on)| **on).map(|(role, _)| role);
+    let chosen = roles.zip(on).filter(|(_, on)| *on).map(|(role, _)| role);
     let mut team: BTreeSet<Role> = chosen.chain(gates.needs().iter().copied()).collect();
     if team.contains(&Role::Verifier) {
         team.insert(Role::Reviewer);
@@ -83,7 +83,7 @@ impl ReferenceStateMachine for Counts {
             decide,
             late,
             lanes,
-            roles: team(&on, gates),
+            roles: team(on, gates),
             gates,
         });
         scene.prop_map(Counts::new).boxed()
@@ -229,25 +229,22 @@ prop_state_machine! {
     fn the_engine_and_a_model_that_only_counts_agree_on_every_way(sequential 1..90 => Engine);
 }
 
-/// Does all of it, and ends shipped.
-fn ships(scene: Scene, deeds: &[Deed]) {
-    let mut counts = Counts::new(scene);
-    for deed in deeds {
-        let next = counts.after(*deed);
-        counts = next.unwrap_or_else(|| panic!("{deed:?} at {counts:?}"));
-    }
-    assert_eq!(counts.at, At::Ended { shipped: true });
+/// Whether all of it can be done, and ends shipped.
+fn ships(scene: Scene, deeds: &[Deed]) -> bool {
+    let mut deeds = deeds.iter();
+    let end = deeds.try_fold(Counts::new(scene), |counts, deed| counts.after(*deed));
+    end.is_some_and(|end| end.at == At::Ended { shipped: true })
 }
 
 #[test]
-fn the_model_itself_ships() {
-    ships(Scene::default(), &Deed::STRAIGHT);
+fn the_model_itself_ships_alone_and_with_a_team_under_the_stop_ship_gates() {
+    assert!(ships(Scene::default(), &Deed::STRAIGHT));
     let gates = Set::StopShip;
-    let roles = team(&[false; 5], gates);
+    let roles = team([false; 5], gates);
     let scene = Scene {
         roles,
         gates,
         ..Scene::default()
     };
-    ships(scene, &Deed::TEAM);
+    assert!(ships(scene, &Deed::TEAM));
 }
