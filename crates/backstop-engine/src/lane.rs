@@ -120,10 +120,13 @@ impl Lane {
             .unwrap_or(Visit::FIRST)
     }
 
-    /// Enters `stage` once more. A visit in which nobody was let in did not happen.
+    /// Enters `stage` once more. A visit of Code in which nobody was let in did not happen; those before it did.
     pub(crate) fn enter(&mut self, stage: Stage) {
         if self.stage == Stage::Code && self.attempt.is_none() {
-            self.visits.remove(&Stage::Code);
+            match Visit::try_from(self.visit().number().saturating_sub(1)) {
+                Ok(before) => self.visits.insert(Stage::Code, before),
+                Err(_) => self.visits.remove(&Stage::Code),
+            };
         }
         let visit = self
             .visits
