@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 
-use backstop_runner::cleaning::{self, Act, CleanError, Cleaned, Records, Scope, Unheld};
-use backstop_runner::plans::Plans;
-use backstop_runner::state::MissionDir;
+use backstop_engine::vocab::MissionId;
+use backstop_runner::cleaning::{
+    self, Act, CleanError, Cleaned, Kept, Records, Scope, Unheld, Wanted,
+};
+use backstop_runner::plans::{PlanError, Plans};
+use backstop_runner::state::{MissionDir, StateError};
 
 use crate::fault::{Fault, Status};
 use crate::out;
@@ -17,24 +20,30 @@ use crate::place::Place;
     reason = "each is a flag of the command line"
 )]
 pub(crate) struct CleanArgs {
-    /// The missions, or the beginnings of their ids; of one that can go on, only the checkouts are removed
+    /// The missions or stored plans, or the beginnings of their ids; of a mission that can go on, only the checkouts are
+    /// removed
     #[arg(required_unless_present = "all_ended", conflicts_with = "all_ended")]
     missions: Vec<String>,
-    /// Every mission that has shipped or was aborted
+    /// Every mission that has shipped or was aborted, and every stored plan that nothing needs any more
     #[arg(long)]
     all_ended: bool,
     /// Says what would be removed and what kept, and removes nothing
     #[arg(long)]
     dry_run: bool,
-    /// Removes journals, transcripts and answers too
+    /// Removes journals, transcripts, answers and stored plans too
     #[arg(long)]
     journal: bool,
-    /// Gives up refs whose commits no other ref holds, and cleans missions whose journal is damaged
+    /// Gives up refs whose commits no other ref holds, cleans missions whose journal is damaged, and removes plans that are
+    /// approved and were not run
     #[arg(long, conflicts_with = "all_ended")]
     force: bool,
 }
 
 impl CleanArgs {
+    const fn gone(&self) -> &'static str {
+        if self.dry_run { "would go" } else { "removed" }
+    }
+
     const fn scope(&self) -> Scope {
         Scope {
             unheld: if self.force {
@@ -52,32 +61,78 @@ impl CleanArgs {
     }
 }
 
-/// Cleans missions. One that cannot be cleaned is told, and the others are cleaned all the same.
+/// Cleans missions and plans. What cannot be cleaned is told, and the others are cleaned all the same.
 pub(crate) fn clean(place: &Place, args: &CleanArgs) -> Result<Status, Fault> {
     if args.journal && !args.dry_run {
         Plans::of(&place.home).settle()?;
     }
-    let dirs = if args.all_ended {
-        ended(place)?
+    let (dirs, plans) = if args.all_ended {
+        let plans = Plans::of(&place.home).all()?.into_iter();
+        (ended(place)?, plans.map(|(id, _)| id).collect())
     } else {
-        let dirs = args.missions.iter().map(|wanted| place.home.find(wanted));
-        dirs.collect::<Result<_, _>>()?
+        named(place, &args.missions)?
     };
-    if dirs.is_empty() {
-        return out::say("no mission has ended, so there is nothing to clean\n");
-    }
-    let mut worst = Ok(Status::Done);
-    for dir in &dirs {
-        match cleaning::clean(dir, &place.repository, args.scope()) {
-            Ok(cleaned) => drop(out::say(&told(dir, &cleaned, args))?),
-            Err(error) if dirs.len() == 1 => return Err(error.into()),
-            Err(error) => {
-                out::say(&format!("{}  NOT CLEANED\n  {error}\n", dir.id()))?;
-                worst = Ok(Fault::from(error).status);
+    let alone = dirs.len().saturating_add(plans.len()) == 1;
+    let missions = dirs.iter().map(|dir| (dir.id(), mission(place, dir, args)));
+    let plans = plans.iter().map(|id| (id, plan(place, id, args)));
+    let (mut told, mut worst) = (false, Ok(Status::Done));
+    for (id, cleaned) in missions.chain(plans) {
+        let text = match cleaned {
+            Ok(text) => text,
+            Err(fault) if alone => return Err(fault),
+            Err(fault) => {
+                worst = Ok(fault.status);
+                format!("{id}  NOT CLEANED\n  {fault}\n")
             }
+        };
+        told |= !text.is_empty();
+        out::say(&text)?;
+    }
+    if told {
+        return worst;
+    }
+    out::say("no mission has ended and no plan is left over, so there is nothing to clean\n")
+}
+
+/// What each name means: a mission, else a stored plan.
+fn named(place: &Place, names: &[String]) -> Result<(Vec<MissionDir>, Vec<MissionId>), Fault> {
+    let (mut dirs, mut plans) = (Vec::new(), Vec::new());
+    for name in names {
+        match place.home.find(name) {
+            Ok(dir) => dirs.push(dir),
+            Err(unknown @ StateError::Unknown { .. }) => {
+                plans.push(Plans::of(&place.home).find(name)?.ok_or(unknown)?);
+            }
+            Err(error) => return Err(error.into()),
         }
     }
-    worst
+    Ok((dirs, plans))
+}
+
+fn mission(place: &Place, dir: &MissionDir, args: &CleanArgs) -> Result<String, Fault> {
+    let cleaned = cleaning::clean(dir, &place.repository, args.scope())?;
+    Ok(told(dir, &cleaned, args))
+}
+
+/// What became of a plan; blank where it is needed and nobody named it.
+fn plan(place: &Place, id: &MissionId, args: &CleanArgs) -> Result<String, Fault> {
+    let wanted = match (args.all_ended, args.force) {
+        (true, _) => Wanted::IfUnneeded,
+        (false, false) => Wanted::ByName,
+        (false, true) => Wanted::Insisted,
+    };
+    let cleaned = match cleaning::clean_plan(&place.home, id, wanted, args.scope()) {
+        Err(PlanError::Held { .. }) if args.all_ended => return Ok(String::new()),
+        cleaned => cleaned?,
+    };
+    let folder = cleaned.folder.display();
+    let line = match &cleaned.kept {
+        Some(Kept::Needed(_)) if args.all_ended => return Ok(String::new()),
+        Some(Kept::Needed(why)) => format!("kept      {folder}: {why}"),
+        Some(Kept::Record) => format!("kept      {folder}: a record; --journal removes it"),
+        None => format!("{:<9} {folder}", args.gone()),
+    };
+    Ok(format!("plan {id}  {}\n  {line}\n", cleaned.now))
 }
 
 fn ended(place: &Place) -> Result<Vec<MissionDir>, Fault> {
@@ -91,7 +146,7 @@ fn ended(place: &Place) -> Result<Vec<MissionDir>, Fault> {
 
 fn told(dir: &MissionDir, cleaned: &Cleaned, args: &CleanArgs) -> String {
     let mut text = format!("{}  {}\n", dir.id(), cleaned.now);
-    let gone = if args.dry_run { "would go" } else { "removed" };
+    let gone = args.gone();
     for folder in &cleaned.folders {
         let _ = writeln!(text, "  {gone:<9} {}", folder.display());
     }

@@ -8,7 +8,7 @@ use backstop_engine::{Answer, Fact, Gate, Mission, Verb};
 use backstop_runner::drive::{Drive, DriveError};
 use backstop_runner::git::Host;
 use backstop_runner::state::{MissionDir, StateError};
-use backstop_runner::view::{self, GateView};
+use backstop_runner::view::{self, GateView, MovedView};
 use backstop_runner::words;
 
 use crate::fault::{Fault, Status};
@@ -205,6 +205,9 @@ fn answer(place: &Place, args: &AnswerArgs, verb: Verb) -> Result<Status, Fault>
     let dir = meant(place, &args.which)?;
     let mission = place::read(&dir)?.mission;
     let gate = open_gate(&mission, &args.which)?;
+    if matches!(verb, Verb::Retry | Verb::Grant) {
+        still_moved(place, &dir, (&mission, gate), args.digest)?;
+    }
     let fact = Fact::Answered(Answer {
         gate: gate.id.clone(),
         digest: args.digest.or(gate.digest),
@@ -224,6 +227,36 @@ fn answer(place: &Place, args: &AnswerArgs, verb: Verb) -> Result<Status, Fault>
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Refuses to have the work judged again beside a branch that is moved still: the judgement would be of no use.
+fn still_moved(
+    place: &Place,
+    dir: &MissionDir,
+    (mission, gate): (&Mission, &Gate),
+    digest: Option<Digest>,
+) -> Result<(), Fault> {
+    let moved = view::moved(mission, gate).filter(|moved| digest != Some(moved.to_tree));
+    let Some(moved) = moved else {
+        return Ok(());
+    };
+    let host = Host::open(&place.repository, dir.id(), dir.path(), &[])?;
+    let now = host.tip(&moved.name)?;
+    if now.as_ref() == Some(&moved.from) {
+        return Ok(());
+    }
+    let moved = MovedView {
+        put_back: moved.back_from(now.as_ref()),
+        ..moved
+    };
+    let now = now.map_or_else(|| "gone".to_owned(), |now| format!("at {now}"));
+    let words = format!(
+        "the branch of the lane, {}, is {now} still, and the work that was reviewed is {}\n{}",
+        moved.name,
+        moved.from,
+        question::ways_on(&moved, "")
+    );
+    Err(Fault::new(Status::Refused, words.trim_end()))
 }
 
 /// Records the answer durably, then drives the mission on.

@@ -132,8 +132,8 @@ fn transcripts(attempts: &[AttemptView], wanted: Option<usize>) -> String {
         };
         let _ = writeln!(
             text,
-            "  {:>3}  {} visit {} attempt {}, {}: {place}",
-            one.number, one.stage, one.visit, one.attempt, one.role
+            "  {:>3}  phase {} {} visit {} attempt {}, {}: {place}",
+            one.number, one.phase, one.stage, one.visit, one.attempt, one.role
         );
     }
     if attempts.is_empty() {

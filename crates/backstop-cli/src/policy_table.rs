@@ -5,7 +5,7 @@ use crate::fault::{Fault, Status};
 use crate::out;
 
 /// Every page, by its name.
-const PAGES: [(&str, &str); 12] = [
+const PAGES: [(&str, &str); 13] = [
     ("accounts", include_str!("../../../docs/tables/accounts.md")),
     ("evidence", include_str!("../../../docs/tables/evidence.md")),
     (
@@ -25,6 +25,7 @@ const PAGES: [(&str, &str); 12] = [
         "plan-refusals",
         include_str!("../../../docs/tables/plan-refusals.md"),
     ),
+    ("resets", include_str!("../../../docs/tables/resets.md")),
     ("review", include_str!("../../../docs/tables/review.md")),
     ("stages", include_str!("../../../docs/tables/stages.md")),
     ("streak", include_str!("../../../docs/tables/streak.md")),

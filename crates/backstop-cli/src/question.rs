@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use backstop_engine::mode::Account;
+use backstop_engine::outcome::TouchedPath;
 use backstop_engine::vocab::Digest;
 use backstop_engine::{
     CheckResult, CheckVerdict, Ended, Fact, Gate, GateKind, MergeOutcome, Mission, ParkedAt, Point,
@@ -11,7 +12,8 @@ use backstop_engine::{
 use backstop_runner::blobs::Blobs;
 use backstop_runner::drive::Drive;
 use backstop_runner::git::Host;
-use backstop_runner::view::{self, GateLine, ReviewView};
+use backstop_runner::history;
+use backstop_runner::view::{self, GateLine, MovedView, ReviewView};
 use backstop_runner::{clock, offers, prompt, words};
 
 use crate::fault::Status;
@@ -72,6 +74,7 @@ pub fn show(mission: &Mission, gate: &Gate, host: Option<&Host>) -> String {
     }
     checks(&mut text, mission, host);
     team(&mut text, mission, gate, host);
+    moved(&mut text, mission, gate, host);
     covers(&mut text, mission, gate, host);
     let _ = writeln!(text, "  spent     {}", spent(mission));
     if matches!(mission.position(), Position::AtGate(..)) {
@@ -106,9 +109,39 @@ fn covers(text: &mut String, mission: &Mission, gate: &Gate, host: Option<&Host>
         return artifact(text, host, &digest);
     }
     let _ = writeln!(text, "  commit    {}", head.commit);
+    phases(text, mission, host);
     let stat = host.and_then(|host| host.diff_stat(mission.base(), &head.commit).ok());
     for line in stat.iter().flat_map(|stat| stat.lines()) {
         let _ = writeln!(text, "  | {}", line.trim());
+    }
+}
+
+/// The phases that landed before, where there are several, with what the checks said of each.
+fn phases(text: &mut String, mission: &Mission, host: Option<&Host>) {
+    let Some(dir) = host.map(Host::dir).filter(|_| mission.landed().len() > 1) else {
+        return;
+    };
+    let Ok(history) = history::read(&dir.join("journal.jsonl")) else {
+        return;
+    };
+    for landed in view::landed(&history, &Blobs::at(dir.join("blobs"))) {
+        let checks: Vec<String> = landed
+            .checks
+            .iter()
+            .map(|check| format!("`{}` {}", check.name, check.words))
+            .collect();
+        let checks = if checks.is_empty() {
+            "no check ran on it".to_owned()
+        } else {
+            checks.join(", ")
+        };
+        let kind = landed.kind.map(|kind| kind.to_string());
+        let kind = kind.unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "  phase {}   {kind}, {}: {checks}",
+            landed.phase, landed.tree
+        );
     }
 }
 
@@ -167,6 +200,38 @@ fn team(text: &mut String, mission: &Mission, gate: &Gate, host: Option<&Host>) 
     }
 }
 
+/// What became of the lane's branch during the review, and both ways to go on.
+fn moved(text: &mut String, mission: &Mission, gate: &Gate, host: Option<&Host>) {
+    let Some(moved) = view::moved(mission, gate) else {
+        return;
+    };
+    let _ = writeln!(text, "  moved     {} during the review", moved.name);
+    let _ = writeln!(text, "  from      {} ({})", moved.from_tree, moved.from);
+    let _ = writeln!(text, "  to        {} ({})", moved.to_tree, moved.to);
+    let stat = host.and_then(|host| host.diff_stat(&moved.from, &moved.to).ok());
+    for line in stat.iter().flat_map(|stat| stat.lines()) {
+        let _ = writeln!(text, "  | {}", line.trim());
+    }
+    text.push_str(&ways_on(&moved, "  "));
+}
+
+/// Both ways to go on from a branch that was moved.
+pub fn ways_on(moved: &MovedView, indent: &str) -> String {
+    let MovedView {
+        put_back,
+        keep,
+        take,
+        to,
+        ..
+    } = moved;
+    format!(
+        "{indent}either    put it back (`git branch NAME {to}` keeps what it was moved to), and have the work judged again:\n\
+         {indent}            {put_back}\n{indent}            {keep}\n\
+         {indent}or        take what it was moved to for the work; it is checked and reviewed like any other:\n\
+         {indent}            {take}\n"
+    )
+}
+
 /// Who took part in a review loop.
 pub fn route_lines(text: &mut String, review: &ReviewView) {
     for route in &review.routes {
@@ -191,7 +256,7 @@ pub fn loop_lines(text: &mut String, review: &ReviewView) {
 
 /// The words of the host or of the agent behind a gate, as the journal has them; a journal that cannot be read tells none.
 fn cause(host: &Host, gate: &Gate) -> Vec<String> {
-    let steps = backstop_runner::history::read(&host.dir().join("journal.jsonl"))
+    let steps = history::read(&host.dir().join("journal.jsonl"))
         .map_or_else(|_| Vec::new(), |history| history.steps);
     let told = steps
         .iter()
@@ -208,7 +273,7 @@ fn said(fact: &Fact, kind: GateKind) -> Option<Vec<String>> {
             Some(ran.points.iter().filter_map(failure).collect())
         }
         (Fact::AttemptEnded(ended), GateKind::Ceiling | GateKind::Infra | GateKind::Review) => {
-            Some(end_of(ended.words.as_str()))
+            Some([touched(&ended.protected), end_of(ended.words.as_str())].concat())
         }
         (Fact::LandFailed { cause, .. }, GateKind::Ceiling | GateKind::Infra) => {
             whole(cause.as_str())
@@ -224,6 +289,16 @@ fn said(fact: &Fact, kind: GateKind) -> Option<Vec<String>> {
         },
         _ => None,
     }
+}
+
+/// The first of the protected paths that an attempt changed.
+fn touched(paths: &[TouchedPath]) -> Vec<String> {
+    let named = paths.iter().take(SHOWN);
+    let named = named.map(|path| format!("protected: {path}"));
+    let more = paths.len().saturating_sub(SHOWN);
+    let more =
+        (more > 0).then(|| format!("protected: and {more} more; `backstop report` names them"));
+    named.chain(more).collect()
 }
 
 fn failure(point: &Point) -> Option<String> {

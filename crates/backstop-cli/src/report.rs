@@ -12,7 +12,7 @@ use crate::fault::{Fault, Status};
 use crate::out;
 use crate::place::{self, Place};
 
-pub(crate) use text::text;
+pub(crate) use text::{asking, text};
 
 /// What `report` takes.
 #[derive(Debug, clap::Args)]

@@ -10,15 +10,17 @@ use crate::fact::Answer;
 use crate::flow::{begin_visit, enter, proceed};
 use crate::mission::{Ended, Next, Position};
 use crate::turn::Turn;
-use crate::{Gate, GateKind, Refusal, Role, Rule, Verb};
+use crate::{Gate, GateKind, Head, Refusal, Role, Rule, Verb};
 use crate::{handing, held, preflight, ship, verdict};
 
 /// Checks the answer against the open gate and carries it out.
 pub(crate) fn answered(turn: &mut Turn, answer: &Answer) -> Result<(), Refusal> {
     let gate = open_gate(turn, answer)?;
     fits(&gate, answer)?;
+    knows_move(turn, answer)?;
     let operator = Operator::attest(answer.by.clone());
     close(turn, &gate, answer);
+    take_over(turn, answer);
     note(turn, &gate, answer);
     match answer.verb {
         Verb::Approve => approve(turn, &gate, &operator, answer),
@@ -81,6 +83,39 @@ fn covers(gate: &Gate, answer: &Answer) -> Result<(), Refusal> {
             Err(Refusal::DigestNeeded { gate: id(), asked })
         }
         (None | Some(_), None | Some(_)) => Ok(()),
+    }
+}
+
+/// Whether an answer that goes on names the work as it is, or as the moved branch has it.
+fn knows_move(turn: &Turn, answer: &Answer) -> Result<(), Refusal> {
+    let lane = &turn.m.lane;
+    let (Some(found), Some(shown)) = (&lane.moved, answer.digest) else {
+        return Ok(());
+    };
+    if !goes_on(answer.verb) || [found.tree, lane.head.tree].contains(&shown) {
+        return Ok(());
+    }
+    Err(Refusal::StaleDigest {
+        gate: answer.gate.clone(),
+        asked: found.tree,
+        shown,
+    })
+}
+
+const fn goes_on(verb: Verb) -> bool {
+    match verb {
+        Verb::Retry | Verb::Grant => true,
+        Verb::Approve | Verb::Reject | Verb::Abort => false,
+    }
+}
+
+/// Who goes on and names the tree that the lane's branch was moved to takes that for the work. It is judged like any other.
+fn take_over(turn: &mut Turn, answer: &Answer) {
+    let found = turn.m.lane.moved.clone();
+    let named = |found: &Head| goes_on(answer.verb) && answer.digest == Some(found.tree);
+    if let Some(found) = found.filter(named) {
+        turn.m.lane.head = found;
+        turn.because(Rule::TakenOver);
     }
 }
 

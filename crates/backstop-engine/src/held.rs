@@ -314,7 +314,7 @@ pub(crate) fn reject(
     let sent_back = board.state(&holder.gate).kind() == StateKind::Retrying;
     turn.m.lane.board = board;
     match role {
-        Some(role) if sent_back => again(turn, role, gate.then.clone()),
+        Some(role) if sent_back => again(turn, role),
         Some(_) | None => proceed(turn, gate.then.clone()),
     }
     Ok(())
@@ -335,7 +335,7 @@ pub(crate) fn retry(turn: &mut Turn, gate: &Gate, operator: &Operator) -> Result
             if role.judges() {
                 judge_again(turn, operator);
             }
-            again(turn, role, gate.then.clone());
+            again(turn, role);
         }
         None => proceed(turn, gate.then.clone()),
     }
@@ -356,11 +356,7 @@ pub(crate) fn reader(turn: &Turn, gate: &Gate) -> Option<Role> {
     Role::named(turn.m.lane.board.specs().gate(holder)?.role())
 }
 
-/// Has the role work once more. One whose stage is still to come is not jumped to: nothing on the way there is skipped.
-fn again(turn: &mut Turn, role: Role, then: Next) {
-    if role.stage() > turn.m.lane.stage {
-        return proceed(turn, then);
-    }
+fn again(turn: &mut Turn, role: Role) {
     turn.because(Rule::SentBack(role));
     if role.stage() != turn.m.lane.stage {
         return enter(turn, role.stage());

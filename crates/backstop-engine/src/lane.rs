@@ -66,6 +66,8 @@ pub struct Lane {
     pub(crate) completed: BTreeMap<Role, Attempt>,
     /// How often the role was asked again for its verdict.
     pub asked_again: u32,
+    /// Where its branch was found during the last review, when someone had moved it.
+    pub moved: Option<Head>,
     /// Tool calls that the open review slot used.
     pub(crate) slot_calls: u64,
     /// The tree that may land: judged clean, or overridden by an operator.
@@ -97,6 +99,7 @@ impl Lane {
             passed: None,
             completed: BTreeMap::new(),
             asked_again: 0,
+            moved: None,
             slot_calls: 0,
             cleared: None,
         }
@@ -120,13 +123,10 @@ impl Lane {
             .unwrap_or(Visit::FIRST)
     }
 
-    /// Enters `stage` once more. A visit of Code in which nobody was let in did not happen; those before it did.
+    /// Enters `stage` once more. A visit in which nobody was let in did not happen.
     pub(crate) fn enter(&mut self, stage: Stage) {
         if self.stage == Stage::Code && self.attempt.is_none() {
-            match Visit::try_from(self.visit().number().saturating_sub(1)) {
-                Ok(before) => self.visits.insert(Stage::Code, before),
-                Err(_) => self.visits.remove(&Stage::Code),
-            };
+            self.visits.remove(&Stage::Code);
         }
         let visit = self
             .visits
@@ -137,6 +137,7 @@ impl Lane {
         self.turn(None);
         self.attempt = None;
         self.passed = None;
+        self.moved = None;
         self.entry = self.head.clone();
         if stage == Stage::Code {
             self.cleared = None;

@@ -67,6 +67,8 @@ pub enum Rule {
     Gated(Reason),
     /// A gate was answered.
     Answered(Verb),
+    /// An operator takes what the lane's branch was moved to for its work.
+    TakenOver,
     /// A gate waited longer than it may.
     Expired,
     /// A verified lane landed.

@@ -169,11 +169,11 @@ pub(crate) fn ruled(turn: &mut Turn, role: Role, ended: &AttemptEnded) {
     } else {
         Rule::VerdictFail(role)
     });
-    let tree = ended.head.as_ref().map(|head| head.tree);
     let pin = turn.m.lane.head.tree;
-    if let Some(found) = tree.filter(|tree| *tree != pin) {
+    if let Some(found) = ended.head.as_ref().filter(|head| head.tree != pin) {
         let so_far = passed(turn, role, ended, findings);
-        return record(turn, so_far, Verdict::Clean, found);
+        turn.m.lane.moved = Some(found.clone());
+        return record(turn, so_far, Verdict::Clean, found.tree);
     }
     let fallout = held::judge_verdict(turn, role, &Ok(verdict));
     if fallout.sent_back {

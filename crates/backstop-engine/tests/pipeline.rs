@@ -4,7 +4,7 @@ use backstop_engine::gates::{self, Fate, GateDraft, OnFail, StateKind, Trigger, 
 use backstop_engine::mode::{Account, Mode, Reason as Policy};
 use backstop_engine::outcome::{FailCause, Status};
 use backstop_engine::review::{Finding, Findings, Loop};
-use backstop_engine::vocab::{PhaseKind, Stage};
+use backstop_engine::vocab::{Digest, PhaseKind, Stage};
 use backstop_engine::{
     Answer, Brief, CharterFault, Effect, Fact, GateKind, Mission, Position, Reason, Refusal,
     ReviewStop, Role, Rule, Ruling, Verb,
@@ -180,6 +180,45 @@ fn a_tree_that_moved_under_the_reviewer_is_stale_input() {
     assert_eq!(reasons(&walk), [Reason::Reviewed(ReviewStop::StaleInput)]);
     let unseen = stops(|_, end| end.head = None);
     assert_eq!(unseen.mission.lane().last, Some(Status::Unknown));
+}
+
+#[test]
+fn a_moved_branch_is_the_work_only_where_the_answer_names_its_tree() {
+    let moved = || stops(|_, end| end.head = Some(backstop_testkit::fresh(end.effect)));
+    let found = |walk: &Walk| walk.mission.lane().moved.as_ref().unwrap().tree;
+    let retry = |walk: &Walk, digest| {
+        Fact::Answered(Answer {
+            digest,
+            ..walk.answer(Verb::Retry)
+        })
+    };
+    let walk = moved();
+    let other = Digest::of(b"another");
+    let refusal = walk.refusal(retry(&walk, Some(other)));
+    assert!(
+        matches!(refusal, Refusal::StaleDigest { asked, shown, .. } if (asked, shown) == (found(&walk), other)),
+        "{refusal}"
+    );
+    let pin = walk.mission.lane().head.tree;
+    for digest in [None, Some(pin)] {
+        let mut walk = moved();
+        walk.take(retry(&walk, digest));
+        assert_eq!(walk.mission.lane().head.tree, pin);
+        assert!(!walk.because.contains(&Rule::TakenOver));
+        assert_eq!(walk.mission.lane().moved, None);
+    }
+    let mut walk = moved();
+    let found = found(&walk);
+    walk.take(retry(&walk, Some(found)));
+    assert!(walk.because.contains(&Rule::TakenOver));
+    let lane = walk.mission.lane();
+    assert_eq!((lane.head.tree, &lane.moved), (found, &None));
+    assert_eq!(lane.review.as_ref().unwrap().receipt().pin(), found);
+    walk.green();
+    assert_eq!(walk.mission.cleared(), None);
+    walk.rules(pass()).lands();
+    assert_eq!(walk.gate().kind, GateKind::Ship);
+    assert_eq!(walk.gate().digest, Some(found));
 }
 
 #[test]

@@ -329,7 +329,7 @@ impl Judge<'_> {
         match self.checks {
             Checks::Configured | Checks::Waived => {}
             Checks::None => {
-                let message = "nothing checks this coding phase, here or in the configuration: give it a `done_when_check`, a command that exits with 0 when the work holds";
+                let message = "no command checks this coding phase, here or in the configuration, and a reviewer is no check: give it a `done_when_check`, a command that exits with 0 when the work holds";
                 self.refuse(
                     Code::UncheckedCoding,
                     Place::of(Some(number), Key::DoneWhenCheck),

@@ -34,6 +34,8 @@ pub enum RoutedBy {
     },
     /// The session's own default.
     SessionDefault,
+    /// The adapter says that it was not told. An answer, unlike silence.
+    Unreported,
 }
 
 /// A receipt as it was reported: any part may be missing, and a blank part counts as missing.
@@ -174,6 +176,7 @@ fn routed_by(value: Option<&RoutedBy>) -> Result<RoutedBy, Field> {
         None => Err(Field::RoutedBy),
         Some(RoutedBy::FleetMember) => Ok(RoutedBy::FleetMember),
         Some(RoutedBy::SessionDefault) => Ok(RoutedBy::SessionDefault),
+        Some(RoutedBy::Unreported) => Ok(RoutedBy::Unreported),
         Some(RoutedBy::Router { provider, model }) => Ok(RoutedBy::Router {
             provider: label(Field::Router, Some(provider))?,
             model: label(Field::Router, Some(model))?,
@@ -232,6 +235,7 @@ impl fmt::Display for RoutedBy {
             Self::FleetMember => f.write_str("fleet member"),
             Self::Router { provider, model } => write!(f, "router {provider}/{model}"),
             Self::SessionDefault => f.write_str("session default"),
+            Self::Unreported => f.write_str("unreported"),
         }
     }
 }

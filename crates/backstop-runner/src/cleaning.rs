@@ -1,6 +1,8 @@
 //! Gives back what a mission takes up: its checkouts, its refs, and where that is wanted its journal. Never work that nothing else
 //! would hold, and never under a process that drives the mission.
 
+mod plans;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +13,8 @@ use crate::git::{GitError, Holding, Host, Repository};
 use crate::history::{self, HistoryError};
 use crate::state::{MissionDir, StateError};
 use crate::words;
+
+pub use plans::{CleanedPlan, Kept, Wanted, clean_plan};
 
 /// Whether refs are given up whose commits nothing else holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,7 @@ pub use file::{
     AgentTable, AutoTable, CheckTable, File, GateTable, LimitTable, PreflightTable, Preset,
     PromptTable, ReviewTable, RoleTable, RoleTables, ShipTable, WorkspaceTable,
 };
-pub use prompts::{LONGEST_PROMPT, prompts};
+pub use prompts::{LONGEST_PROMPT, Prompts, prompts};
 pub use units::{Duration, Usd, micro_usd};
 
 use std::io;
@@ -250,6 +250,7 @@ implementer = "prompts/implementer.md"
 reviewer = "prompts/reviewer.md"
 verifier = "prompts/verifier.md"
 release_lead = "prompts/release_lead.md"
+plan_propose = "prompts/plan_propose.md"
 [ceilings]
 streak = 2
 cost = 1.5
@@ -285,6 +286,9 @@ protected = ["ci/"]
             let named = file.prompts.of(role).unwrap().get_ref().clone();
             assert_eq!(named, PathBuf::from(format!("prompts/{role}.md")));
         }
+        let files: Vec<_> = file.prompts.files().collect();
+        assert_eq!(files.len(), 7, "{files:?}");
+        assert_eq!(files[6], Path::new("prompts/plan_propose.md"));
         assert_eq!(file.gate.expiry.unwrap().millis(), 24 * 3_600_000);
     }
 }

@@ -55,6 +55,27 @@ pub struct PlanOrigin {
     pub approved_by: Signature,
     /// When.
     pub approved_at: Timestamp,
+    /// What it took to have it written; none where a person wrote it, and where that is not on record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asking: Option<Effort>,
+}
+
+/// What the proposals of a plan took together. No mission was there to be charged with it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Effort {
+    /// How many proposals there were.
+    pub proposals: u8,
+    /// Tool calls.
+    pub tool_calls: u64,
+    /// Uncached input tokens plus output tokens.
+    pub tokens: u64,
+    /// In millionths of a US dollar, what is assumed included.
+    pub cost_micro_usd: u64,
+    /// The part of it that no agent reported.
+    pub assumed_micro_usd: u64,
+    /// Run time in milliseconds.
+    pub active_ms: u64,
 }
 
 /// Limits of time, in milliseconds.

@@ -1,6 +1,7 @@
 //! From a wish and the configuration to a charter: what a new mission is opened with.
 
 mod configured;
+mod guarded;
 mod planning;
 
 use std::collections::BTreeMap;
@@ -86,7 +87,7 @@ pub enum OpeningError {
     NoGoal,
     /// A goal that nothing checks.
     #[error(
-        "nothing would check this work: give `--check COMMAND`, set `checks = [\"COMMAND\"]` in backstop.toml, or open the mission without checks on purpose (`--no-check`)"
+        "no command would check this work, and a reviewer is no check: give `--check COMMAND`, set `checks = [\"COMMAND\"]` in backstop.toml, or open the mission without checks on purpose (`--no-check`)"
     )]
     Unchecked,
     /// No agent is named.
@@ -177,6 +178,8 @@ pub struct Asking {
     pub agent: AgentSpec,
     /// What coding phases are checked by besides the plan's own checks.
     pub checked: Checks,
+    /// The operator's own text in place of the built-in one; a template.
+    pub own: Option<String>,
 }
 
 /// What a plan for the goal is asked for with.
@@ -194,12 +197,14 @@ pub fn asking(
     let Configured { file, ceilings, .. } = &set.configured;
     let agent = spec(file, wish, &file.roles.planner, ceilings)?;
     let checked = planning::checked(wish.unchecked, &set.checks);
+    let own = set.configured.prompts.plan_propose.clone();
     let plan = Plan::single(PhaseKind::Research, goal, checked).map_err(OpeningError::Plan)?;
     let charter = frozen(repository, wish, (set, plan), asked_by)?;
     Ok(Asking {
         charter,
         agent,
         checked,
+        own,
     })
 }
 
@@ -258,7 +263,7 @@ fn frozen(
         checked,
         gates: gates(&file)?,
         settings,
-        edge: edge(&file, prompts, wish, repository.root()).freeze()?,
+        edge: edge(&file, prompts.roles, wish, repository.root()).freeze()?,
     };
     let unfit: Vec<_> = draft.gate_faults().collect();
     if !unfit.is_empty() {
@@ -387,6 +392,8 @@ fn edge(file: &File, prompts: BTreeMap<Role, String>, wish: &Wish, root: &Path) 
     let ms = |duration: Option<Duration>, default| duration.map_or(default, Duration::millis);
     let mut protected = vec![config::FILE_NAME.to_owned()];
     protected.extend(file.review.protected.iter().cloned());
+    let own = file.prompts.files();
+    protected.extend(own.flat_map(|named| guarded::within(root, named)));
     edge::Settings {
         agents: agents(file, wish, root),
         args: args(file),

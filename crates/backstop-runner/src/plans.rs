@@ -314,6 +314,7 @@ impl Held {
             digest: approved.digest(),
             approved_by: approved.by().clone(),
             approved_at: at.unwrap_or(self.stored.at),
+            asking: self.stored.asking,
         };
         let plan = approved.plan().clone();
         Ok(Planned::Stored(Box::new((plan, origin))))
@@ -419,6 +420,7 @@ pub(crate) fn fresh(id: MissionId, goal: &str, author: Author, plan: Option<Plan
         at: clock::now(),
         author,
         proposals: Proposals::default(),
+        asking: None,
         refused: Vec::new(),
         state: if plan.is_some() {
             State::Proposed

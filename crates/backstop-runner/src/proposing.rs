@@ -5,7 +5,7 @@
 
 mod prompt;
 
-pub use prompt::evidence;
+pub use prompt::{Asked, evidence};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use tokio::sync::watch;
 
 use crate::dispatcher::Interrupts;
 use crate::drive::{self, DriveError};
-use crate::edge::{Ground, Settings};
+use crate::edge::{Effort, Ground, Settings};
 use crate::executor::{self, Answer};
 use crate::git::{Host, LaneRef, Repository};
 use crate::opening::{self, Asking, OpeningError, Wish};
@@ -208,9 +208,11 @@ impl<T: FnMut(&Told<'_>)> Round<T> {
         let order = self.order(number);
         let prompt = prompt::prompt(&self.asking, self.held.stored(), &self.answer);
         let answer = executor::ask(&self.ground, &order, prompt, halted.clone()).await;
-        self.spend(&answer.usage);
-        self.held
-            .change(|stored| stored.transcript = answer.transcript)?;
+        let asked = self.spend(&answer.usage);
+        self.held.change(|stored| {
+            stored.transcript = answer.transcript;
+            stored.asking = Some(asked);
+        })?;
         if let Some(end) = ended(&answer.status) {
             let why = format!("{}\n{}", words::status(&answer.status), answer.words);
             return self.park(why.trim_end(), end).map(Some);
@@ -276,17 +278,31 @@ impl<T: FnMut(&Told<'_>)> Round<T> {
         }
     }
 
-    fn spend(&mut self, usage: &Usage) {
-        let cost = match usage.cost {
-            Cost::Reported(cost) => cost,
-            Cost::NoModelWork => 0,
-            Cost::Unreported => self.asking.agent.assumed_cost,
+    /// Takes it from what is left; what all proposals so far took.
+    fn spend(&mut self, usage: &Usage) -> Effort {
+        let (cost, assumed) = match usage.cost {
+            Cost::Reported(cost) => (cost, 0),
+            Cost::NoModelWork => (0, 0),
+            Cost::Unreported => (
+                self.asking.agent.assumed_cost,
+                self.asking.agent.assumed_cost,
+            ),
         };
         let left = &mut self.allowance;
         left.tool_calls = left.tool_calls.saturating_sub(usage.tool_calls);
         left.tokens = left.tokens.saturating_sub(usage.tokens);
         left.cost = left.cost.saturating_sub(cost);
         left.active_ms = left.active_ms.saturating_sub(usage.active_ms);
+        let stored = self.held.stored();
+        let before = stored.asking.unwrap_or_default();
+        Effort {
+            proposals: stored.proposals.spent(),
+            tool_calls: before.tool_calls.saturating_add(usage.tool_calls),
+            tokens: before.tokens.saturating_add(usage.tokens),
+            cost_micro_usd: before.cost_micro_usd.saturating_add(cost),
+            assumed_micro_usd: before.assumed_micro_usd.saturating_add(assumed),
+            active_ms: before.active_ms.saturating_add(usage.active_ms),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use backstop_engine::vocab::{Attempt, Span};
 use backstop_engine::{
-    AttemptEnded, Effect, Fact, Mission, Order, Point, PointVerdict, Role, ShipOutcome,
+    AttemptEnded, Effect, Fact, Mission, Order, Point, PointVerdict, Role, Rule, ShipOutcome,
 };
 
 use crate::history::Step;
@@ -59,8 +59,20 @@ pub fn lines(step: &Step, mission: &Mission) -> Vec<String> {
         Fact::Supervised { by } => vec![format!("{by} wants to see every Validate")],
         Fact::SessionOpened(_) => Vec::new(),
     };
+    lines.extend(phase(step, mission));
     lines.extend(started_effects(step));
     lines
+}
+
+/// The phase that begins, where there are several.
+fn phase(step: &Step, mission: &Mission) -> Option<String> {
+    let (plan, now) = (&mission.charter().fields().plan, mission.lane().phase);
+    let many = plan.phases().len();
+    let begins = many > 1 && step.because.contains(&Rule::LaneOpened);
+    let phase = plan.phase(now).filter(|_| begins)?;
+    let task = words::first_line(phase.task().as_str());
+    let title = format!("phase {now}");
+    Some(format!("{title:<10} of {many}, {}: {task}", phase.kind()))
 }
 
 fn preflight(points: &[Point]) -> Vec<String> {

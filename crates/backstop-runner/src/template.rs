@@ -7,7 +7,16 @@ use std::ops::Range;
 
 use crate::config::closest;
 
-/// What can be filled in.
+/// A set of what can be filled in.
+pub trait Named: Copy + PartialEq + 'static {
+    /// All of it.
+    const ALL: &'static [Self];
+
+    /// What stands between the braces.
+    fn name(self) -> &'static str;
+}
+
+/// What can be filled into the prompt of a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placeholder {
     /// Who is told.
@@ -36,9 +45,8 @@ pub enum Placeholder {
     Handoffs,
 }
 
-impl Placeholder {
-    /// All of them.
-    pub const ALL: [Self; 12] = [
+impl Named for Placeholder {
+    const ALL: &'static [Self] = &[
         Self::Role,
         Self::Mission,
         Self::Goal,
@@ -53,9 +61,7 @@ impl Placeholder {
         Self::Handoffs,
     ];
 
-    /// What stands between the braces.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Role => "role",
             Self::Mission => "mission",
@@ -83,16 +89,16 @@ pub struct Fault {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Piece<'a> {
+enum Piece<'a, P> {
     Words(&'a str),
-    Value(Placeholder),
+    Value(P),
 }
 
 /// A text whose placeholders are all known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Template<'a>(Vec<Piece<'a>>);
+pub struct Template<'a, P>(Vec<Piece<'a, P>>);
 
-impl<'a> Template<'a> {
+impl<'a, P: Named> Template<'a, P> {
     /// Reads a text.
     ///
     /// # Errors
@@ -120,12 +126,12 @@ impl<'a> Template<'a> {
 
     /// Whether it has a place for this.
     #[must_use]
-    pub fn has(&self, placeholder: Placeholder) -> bool {
+    pub fn has(&self, placeholder: P) -> bool {
         self.0.contains(&Piece::Value(placeholder))
     }
 
     /// The text with every value in its place. A paragraph that comes out empty leaves no gap.
-    pub fn fill(&self, value: impl Fn(Placeholder) -> String) -> String {
+    pub fn fill(&self, value: impl Fn(P) -> String) -> String {
         let mut text = String::new();
         for piece in &self.0 {
             match piece {
@@ -157,7 +163,7 @@ fn unprintable(text: &str) -> Result<(), Fault> {
 }
 
 /// The piece that `rest` begins with, a brace at `at` of the whole, and its length.
-fn piece(rest: &str, at: usize) -> Result<(Piece<'_>, usize), Fault> {
+fn piece<P: Named>(rest: &str, at: usize) -> Result<(Piece<'_, P>, usize), Fault> {
     for brace in ["{", "}"] {
         if rest
             .strip_prefix(brace)
@@ -178,34 +184,32 @@ fn piece(rest: &str, at: usize) -> Result<(Piece<'_>, usize), Fault> {
             span: at..at + 1,
             words: format!(
                 "this `{brace}` is of no placeholder: write `{brace}{brace}` for a brace, or one of {}",
-                known()
+                known::<P>()
             ),
         });
     };
     let length = name.len() + 2;
-    let placeholder = Placeholder::ALL.into_iter().find(|one| one.name() == name);
+    let placeholder = P::ALL.iter().find(|one| one.name() == name);
     placeholder
-        .map(|one| (Piece::Value(one), length))
+        .map(|one| (Piece::Value(*one), length))
         .ok_or_else(|| Fault {
             span: at..at + length,
-            words: unknown(name),
+            words: unknown::<P>(name),
         })
 }
 
-fn unknown(name: &str) -> String {
-    let names = Placeholder::ALL.iter().map(|one| one.name());
+fn unknown<P: Named>(name: &str) -> String {
+    let names = P::ALL.iter().map(|one| one.name());
     let near = closest(name, names)
         .map_or_else(String::new, |near| format!(" — did you mean `{{{near}}}`?"));
     format!(
         "unknown placeholder `{{{name}}}`{near} The known ones are {}; `{{{{` and `}}}}` are braces",
-        known()
+        known::<P>()
     )
 }
 
-fn known() -> String {
-    let names = Placeholder::ALL
-        .iter()
-        .map(|one| format!("{{{}}}", one.name()));
+fn known<P: Named>() -> String {
+    let names = P::ALL.iter().map(|one| format!("{{{}}}", one.name()));
     names.collect::<Vec<_>>().join(" ")
 }
 
@@ -214,7 +218,7 @@ mod tests {
     use super::*;
 
     fn filled(text: &str) -> String {
-        let template = Template::parse(text).unwrap();
+        let template = Template::<Placeholder>::parse(text).unwrap();
         template.fill(|placeholder| {
             if placeholder == Placeholder::Checks {
                 return String::new();
@@ -242,12 +246,12 @@ mod tests {
         }
         for one in Placeholder::ALL {
             let text = format!("{{{}}}", one.name());
-            let template = Template::parse(&text).unwrap();
+            let template = Template::<Placeholder>::parse(&text).unwrap();
             assert_eq!(template.fill(|it| it.name().into()), one.name());
             assert!(
                 Placeholder::ALL
                     .iter()
-                    .all(|it| template.has(*it) == (*it == one))
+                    .all(|it| template.has(*it) == (it == one))
             );
         }
         assert!(!Template::parse("{{role}}").unwrap().has(Placeholder::Role));
@@ -274,7 +278,7 @@ mod tests {
             ("a\0b", 1..2, "U+0000"),
             ("\u{1b}[31m", 0..1, "U+001B"),
         ] {
-            let fault = Template::parse(text).unwrap_err();
+            let fault = Template::<Placeholder>::parse(text).unwrap_err();
             assert_eq!(fault.span, span, "{text}");
             assert!(fault.words.contains(part), "{text}: {}", fault.words);
         }

@@ -14,11 +14,13 @@ mod team;
 
 pub use artifact::ArtifactView;
 pub use attempts::{AttemptView, Ran};
-pub use gate::{GateView, Offer, gate, reasons};
+pub use gate::{GateView, MovedView, Offer, gate, moved, reasons};
 pub use report::{
-    Answered, CheckRunView, CheckView, LandedView, NotDone, PhaseLeft, Proven, Report, report,
+    Answered, CheckRunView, CheckView, LandedView, NotDone, PhaseLeft, Proven, Report, landed,
+    report,
 };
 pub use spent::{Spent, spent};
 pub use status::{Damaged, Missions, Needs, State, Status, status};
 pub use step::{Because, StepView, because, step};
+use team::reviews;
 pub use team::{GateLine, HandoffState, HandoffView, ReviewView, board, handoffs, holders, review};

@@ -46,6 +46,7 @@ pub fn rule_name(rule: Rule) -> String {
         Rule::NewGeneration => plain("new_generation"),
         Rule::NoReleaseNotes => plain("no_release_notes"),
         Rule::LoopedBack => plain("looped_back"),
+        Rule::TakenOver => plain("taken_over"),
         Rule::Expired => plain("expired"),
         Rule::Landed => plain("landed"),
         Rule::LaneOpened => plain("lane_opened"),
@@ -212,6 +213,9 @@ pub fn rule(rule: Rule) -> String {
         Rule::Exhausted(account) => format!("`{account}` is exhausted"),
         Rule::Gated(reason_) => format!("a person is needed: {}", reason(reason_)),
         Rule::Answered(verb) => format!("an operator chose {verb}"),
+        Rule::TakenOver => {
+            plain("an operator takes what the branch of the lane was moved to for its work")
+        }
         Rule::Expired => plain("nobody answered in time, and silence is no consent"),
         Rule::Landed => plain("the verified lane is on the mission branch"),
         Rule::LaneOpened => plain("a lane begins"),

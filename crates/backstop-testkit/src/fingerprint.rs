@@ -67,6 +67,8 @@ struct LaneMark {
     // Of the board: each gate's state as it counts for a role that starts and for the landing, and how often it sent its role back.
     board: Vec<(StateKind, StateKind, u32)>,
     asked_again: u32,
+    // Whether the branch was moved during the last review.
+    moved: bool,
     review: Option<LoopMark>,
     // Of what the reviewer let pass: whether it left something open, whether it is whole, whether a verifier agreed.
     passed: Option<[bool; 3]>,
@@ -185,6 +187,7 @@ fn lane(mission: &Mission) -> LaneMark {
         role: lane.role,
         board: board(lane),
         asked_again: lane.asked_again,
+        moved: lane.moved.is_some(),
         review: lane.review.as_ref().map(|review| loop_mark(lane, review)),
         passed: lane.passed.as_ref().map(|passed| {
             [

@@ -134,7 +134,7 @@ pub fn answers(mission: &Mission) -> Vec<Answer> {
     };
     let mut all = Vec::new();
     for verb in Verb::ALL {
-        for digest in digests(gate) {
+        for digest in digests(mission, gate) {
             for note in [None, Some(short("  ")), Some(note())] {
                 all.push(answer(gate, verb, digest, note));
             }
@@ -143,9 +143,10 @@ pub fn answers(mission: &Mission) -> Vec<Answer> {
     all
 }
 
-fn digests(gate: &Gate) -> Vec<Option<Digest>> {
+fn digests(mission: &Mission, gate: &Gate) -> Vec<Option<Digest>> {
     let stale = Some(Digest::of(b"stale"));
-    match gate.digest {
+    let moved = mission.lane().moved.as_ref().map(|head| head.tree);
+    match gate.digest.or(moved) {
         Some(digest) => vec![None, stale, Some(digest)],
         None => vec![None],
     }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use backstop_engine::mode::Account;
 use backstop_engine::plan::{Author, PhaseSpec, Plan};
 use backstop_engine::vocab::{Digest, Phase, Signature, Timestamp};
+use backstop_runner::edge::Effort;
 use backstop_runner::opening;
 use backstop_runner::plans::{Approval, Plans, RefusedProposal, State, Stored};
 use backstop_runner::{clock, proposing, words};
@@ -15,6 +16,7 @@ use super::{Meant, PhaseView, checks, meant};
 use crate::fault::{Fault, Status};
 use crate::out;
 use crate::place::Place;
+use crate::report;
 
 /// Where the words of a line begin, behind their title.
 pub(super) const INDENT: &str = "            ";
@@ -160,6 +162,8 @@ pub(super) struct PlanView {
     phases: Vec<PhaseView>,
     /// How many proposals were asked for.
     proposals: u8,
+    /// What they took together.
+    asking: Option<Effort>,
     /// Those that were refused.
     refused: Vec<RefusedProposal>,
     /// The transcript of the last one.
@@ -187,6 +191,7 @@ pub(super) fn view(stored: &Stored) -> PlanView {
         mission: stored.state.mission().map(ToString::to_string),
         phases: phases.map(PhaseView::of).collect(),
         proposals: stored.proposals.spent(),
+        asking: stored.asking,
         refused: stored.refused.clone(),
         transcript: stored.transcript,
     }
@@ -210,6 +215,9 @@ pub(super) fn text(place: &Place, stored: &Stored) -> Result<String, Fault> {
     };
     line(&mut text, "author", &author);
     line(&mut text, "at", &clock::utc(stored.at));
+    if let Some(asked) = &stored.asking {
+        line(&mut text, "took", &report::asking(asked));
+    }
     if let Some(why) = stored.state.why() {
         line(&mut text, "why", why.as_str());
     }

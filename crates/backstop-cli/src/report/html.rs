@@ -7,11 +7,10 @@ use std::path::Path;
 
 use backstop_engine::vocab::Timestamp;
 use backstop_runner::clock;
-use backstop_runner::view::{
-    AttemptView, CheckView, Damaged, GateView, LandedView, Report, Spent, State,
-};
+use backstop_runner::view::{AttemptView, CheckView, Damaged, GateView, LandedView, Report, State};
 
-use super::text::{asked, parcel, really, used};
+use super::text::{asked, asking, named, parcel, really, used, written};
+use crate::question::ways_on;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -120,6 +119,17 @@ fn article(page: &mut String, report: &Report) {
         Safe(&report.opened_by),
         clock::utc(status.since)
     );
+    if let Some(plan) = &report.plan {
+        let _ = writeln!(
+            page,
+            "<p class=\"fine\">Plan {}, {}; approved {} by {}, covering <code>{}</code>.</p>",
+            Safe(&plan.id),
+            Safe(written(plan)),
+            clock::utc(plan.approved_at),
+            Safe(&plan.approved_by),
+            plan.digest
+        );
+    }
     for warning in &report.warnings {
         let _ = writeln!(page, "<p class=\"fine\">Note: {}</p>", Safe(warning));
     }
@@ -130,7 +140,7 @@ fn article(page: &mut String, report: &Report) {
     attempts(page, report);
     reviews(page, report);
     handed_on(page, report);
-    spend(page, &status.spend);
+    spend(page, report);
     evidence(page, report);
     page.push_str("</article>\n");
 }
@@ -160,6 +170,16 @@ fn answers(page: &mut String, gate: &GateView) {
         "<p>It waits until {}, then the mission parks; nothing is approved by time.</p>\n<dl>",
         clock::utc(gate.expires_at)
     );
+    if let Some(moved) = &gate.moved {
+        let _ = write!(
+            page,
+            "<dt>{} was moved during the review, from {} to {}</dt>\n<dd><pre>{}</pre></dd>\n",
+            Safe(&moved.name),
+            moved.from_tree,
+            moved.to_tree,
+            Safe(ways_on(moved, ""))
+        );
+    }
     for offer in &gate.answers {
         let _ = writeln!(
             page,
@@ -196,8 +216,10 @@ fn proven(page: &mut String, report: &Report) {
 fn landed(page: &mut String, landed: &LandedView) {
     let _ = writeln!(
         page,
-        "<p>Phase {} landed as <code>{}</code>, commit <code>{}</code>.</p>",
-        landed.phase, landed.tree, landed.commit
+        "<p>Landed: {} as <code>{}</code>, commit <code>{}</code>.</p>",
+        named(landed),
+        landed.tree,
+        landed.commit
     );
     checks(page, &landed.checks);
     if landed.checks.is_empty() {
@@ -300,7 +322,8 @@ fn attempts(page: &mut String, report: &Report) {
 fn attempt(page: &mut String, one: &AttemptView) {
     let _ = write!(
         page,
-        "<li>{} visit {} attempt {}, {}: {}",
+        "<li>Phase {} {} visit {} attempt {}, {}: {}",
+        one.phase,
         one.stage,
         one.visit,
         one.attempt,
@@ -347,6 +370,13 @@ fn said(page: &mut String, one: &AttemptView) {
         let _ = write!(page, "<br>Verdict: {}", Safe(verdict));
     }
     list(page, &one.findings);
+    for path in &one.protected {
+        let _ = write!(
+            page,
+            "<br>Protected, and changed: <code>{}</code>",
+            Safe(path)
+        );
+    }
     if let Some(left) = &one.artifact {
         let path = left.path.as_deref().unwrap_or(Path::new("?"));
         let (words, path) = (&left.words, Safe(path.display()));
@@ -376,8 +406,8 @@ fn reviews(page: &mut String, report: &Report) {
     for review in &report.reviews {
         let _ = writeln!(
             page,
-            "<p>Phase {}, pinned <code>{}</code>: {}, {}.</p>",
-            review.phase, review.pin, review.state, review.budget
+            "<p>Phase {}, loop {}, pinned <code>{}</code>: {}, {}.</p>",
+            review.phase, review.number, review.pin, review.state, review.budget
         );
         if let Some(stopped) = &review.stopped {
             let _ = writeln!(page, "<p>It stopped: {}.</p>", Safe(stopped));
@@ -412,13 +442,13 @@ fn handed_on(page: &mut String, report: &Report) {
     page.push_str("</ul>\n</section>\n");
 }
 
-fn spend(page: &mut String, spend: &[Spent]) {
+fn spend(page: &mut String, report: &Report) {
     page.push_str(
         "<section>\n<h3>Spend</h3>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Spend\">\n<table>\n<thead><tr><th scope=\"col\">Account</th>\
          <th scope=\"col\">Used</th><th scope=\"col\">Ceiling</th><th scope=\"col\">In all</th>\
          <th scope=\"col\">Refills</th></tr></thead>\n<tbody>\n",
     );
-    for one in spend {
+    for one in &report.status.spend {
         let amount = |n| one.account.amount(n);
         let _ = writeln!(
             page,
@@ -430,7 +460,12 @@ fn spend(page: &mut String, spend: &[Spent]) {
             one.grants
         );
     }
-    page.push_str("</tbody>\n</table>\n</div>\n</section>\n");
+    page.push_str("</tbody>\n</table>\n</div>\n");
+    if let Some(asked) = report.plan.as_ref().and_then(|plan| plan.asking.as_ref()) {
+        let took = Safe(asking(asked));
+        let _ = writeln!(page, "<p>Besides, asking for the plan took {took}.</p>");
+    }
+    page.push_str("</section>\n");
 }
 
 fn evidence(page: &mut String, report: &Report) {

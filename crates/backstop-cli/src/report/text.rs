@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use backstop_engine::mode::Account;
+use backstop_engine::plan::Author;
 use backstop_engine::vocab::Span;
 use backstop_runner::clock;
+use backstop_runner::edge::{Effort, PlanOrigin};
 use backstop_runner::view::{AttemptView, CheckView, HandoffView, LandedView, Ran, Report};
 use backstop_runner::words;
 
@@ -28,6 +30,13 @@ pub(crate) fn text(report: &Report) -> String {
     handed_on(&mut text, report);
     let _ = writeln!(text, "\nSpend");
     text.push_str(&accounts(&report.status.spend));
+    if let Some(asked) = report.plan.as_ref().and_then(|plan| plan.asking.as_ref()) {
+        let _ = writeln!(
+            text,
+            "  besides, asking for the plan took {}",
+            asking(asked)
+        );
+    }
     evidence(&mut text, report);
     text
 }
@@ -42,6 +51,11 @@ fn head(text: &mut String, report: &Report) {
         clock::utc(status.opened_at),
         report.opened_by
     );
+    if let Some(plan) = &report.plan {
+        for line in origin(plan) {
+            let _ = writeln!(text, "{line}");
+        }
+    }
     let _ = writeln!(
         text,
         "  now       {}, since {}",
@@ -52,6 +66,51 @@ fn head(text: &mut String, report: &Report) {
         let warning = words::hanging(warning, INDENT);
         let _ = writeln!(text, "  note      {warning}");
     }
+}
+
+/// Where a plan is from: which one it is, who wrote it, and who approved which digest.
+fn origin(plan: &PlanOrigin) -> Vec<String> {
+    vec![
+        format!("  plan      {}, {}", plan.id, written(plan)),
+        format!(
+            "            approved {} by {}, covering {}",
+            clock::utc(plan.approved_at),
+            plan.approved_by,
+            plan.digest
+        ),
+        format!("            look at it: backstop plan show {}", plan.id),
+    ]
+}
+
+/// Who wrote a plan.
+pub(super) fn written(plan: &PlanOrigin) -> String {
+    match &plan.author {
+        Author::Model(route) => format!("proposed by {route}, a model"),
+        Author::Operator(person) => format!("written by {person}"),
+    }
+}
+
+/// What it took to have a plan written; no account of the mission counts it.
+pub(crate) fn asking(asked: &Effort) -> String {
+    let assumed = match asked.assumed_micro_usd {
+        0 => String::new(),
+        assumed if assumed == asked.cost_micro_usd => " assumed".to_owned(),
+        assumed => format!(" ({} assumed)", Account::Cost.amount(assumed)),
+    };
+    let proposals = match asked.proposals {
+        1 => "1 proposal".to_owned(),
+        many => format!("{many} proposals"),
+    };
+    format!(
+        "{proposals}: {}, {} tool calls, {}, {}{assumed}",
+        Span::from_millis(asked.active_ms),
+        asked.tool_calls,
+        tokens(
+            asked.tokens,
+            asked.tokens > 0 || asked.assumed_micro_usd == 0
+        ),
+        Account::Cost.amount(asked.cost_micro_usd)
+    )
 }
 
 fn wanted(text: &mut String, report: &Report) {
@@ -72,6 +131,14 @@ fn wanted(text: &mut String, report: &Report) {
         clock::utc(gate.expires_at),
         needs.command
     );
+    if let Some(moved) = &gate.moved {
+        let (name, from, to) = (&moved.name, &moved.from_tree, &moved.to_tree);
+        let _ = writeln!(
+            text,
+            "  {name} was moved during the review, from {from} to {to}"
+        );
+        text.push_str(&question::ways_on(moved, "  "));
+    }
     for offer in &gate.answers {
         let _ = writeln!(text, "  {}:\n    {}", offer.does, offer.command);
     }
@@ -103,8 +170,10 @@ fn proven(text: &mut String, report: &Report) {
 fn phase(text: &mut String, landed: &LandedView) {
     let _ = writeln!(
         text,
-        "  phase {} landed as {}\n    commit {}",
-        landed.phase, landed.tree, landed.commit
+        "  {} landed as {}\n    commit {}",
+        named(landed),
+        landed.tree,
+        landed.commit
     );
     for check in &landed.checks {
         let _ = writeln!(
@@ -121,6 +190,12 @@ fn phase(text: &mut String, landed: &LandedView) {
     if let Some(by) = &landed.let_pass_by {
         let _ = writeln!(text, "    {by} let it pass at Validate");
     }
+}
+
+/// A landed phase by its number and kind.
+pub(super) fn named(landed: &LandedView) -> String {
+    let kind = landed.kind.map(|kind| format!(" ({kind})"));
+    format!("phase {}{}", landed.phase, kind.unwrap_or_default())
 }
 
 fn log(check: &CheckView) -> String {
@@ -191,8 +266,9 @@ fn attempts(text: &mut String, report: &Report) {
 fn attempt(text: &mut String, one: &AttemptView) {
     let _ = writeln!(
         text,
-        "  {}. {} visit {} attempt {}, {}: {}",
+        "  {}. phase {} {} visit {} attempt {}, {}: {}",
         one.number,
+        one.phase,
         one.stage,
         one.visit,
         one.attempt,
@@ -222,6 +298,9 @@ fn attempt(text: &mut String, one: &AttemptView) {
     }
     for finding in &one.findings {
         let _ = writeln!(text, "     finding    {}", words::hanging(finding, INDENT));
+    }
+    for path in &one.protected {
+        let _ = writeln!(text, "     protected  {path}");
     }
     if let Some(left) = &one.artifact {
         let path = left.path.as_deref().unwrap_or(Path::new("?"));
@@ -256,7 +335,11 @@ fn reviews(text: &mut String, report: &Report) {
     }
     let _ = writeln!(text, "\nReviewed");
     for review in &report.reviews {
-        let _ = writeln!(text, "  phase {}, pinned {}", review.phase, review.pin);
+        let _ = writeln!(
+            text,
+            "  phase {}, loop {}, pinned {}",
+            review.phase, review.number, review.pin
+        );
         question::loop_lines(text, review);
         question::route_lines(text, review);
     }
@@ -290,15 +373,24 @@ pub(super) fn parcel(one: &HandoffView) -> String {
     )
 }
 
-/// What an attempt used.
+/// What an attempt used. What its agent does not report is neither nothing nor known.
 pub(super) fn used(one: &AttemptView) -> String {
+    let told = |what: &str| !one.unreported.contains(&what);
+    let assumed = if told("cost") { "" } else { " assumed" };
     format!(
-        "{}, {} tool calls, {} tokens, {}",
+        "{}, {} tool calls, {}, {}{assumed}",
         Span::from_millis(one.active_ms),
         one.tool_calls,
-        one.tokens,
+        tokens(one.tokens, told("tokens")),
         Account::Cost.amount(one.cost_micro_usd)
     )
+}
+
+fn tokens(count: u64, told: bool) -> String {
+    if told {
+        return format!("{count} tokens");
+    }
+    "tokens unreported".into()
 }
 
 fn evidence(text: &mut String, report: &Report) {

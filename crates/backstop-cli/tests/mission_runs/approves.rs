@@ -4,6 +4,7 @@
 use std::fs;
 
 use backstop_engine::GateKind;
+use backstop_engine::mode::Account;
 use backstop_runner::history;
 use serde_json::{Value, json};
 
@@ -325,7 +326,7 @@ echo "$BACKSTOP_PHASE $BACKSTOP_LANE $BACKSTOP_ROLE" >>"$E2E_SIDE/launches"
 if test -n "$PLANNING"; then cat "$E2E_SIDE/answer-1"; exit; fi
 case $BACKSTOP_ROLE-$BACKSTOP_LANE in
 scout-*) echo "findings of phase $BACKSTOP_PHASE" ;;
-planner-*) echo "outline of phase $BACKSTOP_PHASE" ;;
+planner-*) echo "1. Look at \`greet.sh\` for phase $BACKSTOP_PHASE" ;;
 implementer-1-research) echo "the shop greets nobody" ;;
 implementer-2-coding) echo 'echo "Hello, $1!"' >greet.sh; git add greet.sh; git commit --quiet --message greet; echo done ;;
 implementer-3-benchmark) echo '{"commands":["sh greet.sh Ada"],"numbers":{"runs_per_second":412},"machine":"test"}' ;;
@@ -339,6 +340,74 @@ const FOUR: &str = r#"{"phases":[
   {"kind":"benchmark","task":"Measure how fast it greets."},
   {"kind":"security_scan","task":"Look for ways to make it run what it is given."}
 ]}"#;
+
+/// The report has the plan's origin, every receipt and artifact, and all that was spent.
+fn reported(world: &World, plan: &Value) {
+    let report = world.backstop(&["report", &world.id(), "--json"]).with(0);
+    let report: Value = serde_json::from_str(&report.out).unwrap();
+    let origin = &report["plan"];
+    for key in ["id", "digest"] {
+        assert_eq!(origin[key], plan[key]);
+    }
+    assert_eq!(origin["author"], json!({"model": "exec"}));
+    assert_eq!(origin["approved_by"]["name"], "olga");
+    assert_eq!(origin["asking"], plan["asking"]);
+    assert_eq!(origin["asking"]["proposals"], 1);
+    let attempts = report["attempts"].as_array().unwrap();
+    assert_eq!(attempts.len(), 12);
+    let form = |one: &Value| {
+        let form = &one["artifact"]["form"];
+        let bare = form.as_str().map(ToOwned::to_owned);
+        bare.unwrap_or_else(|| form.to_string())
+    };
+    let forms: Vec<String> = attempts.iter().map(form).collect();
+    let mut wanted = vec!["text"; 12];
+    (wanted[8], wanted[11]) = ("numbers", r#"{"sarif":{"results":0}}"#);
+    assert_eq!(forms, wanted);
+    for one in attempts {
+        for path in [&one["artifact"]["path"], &one["transcript"]] {
+            assert!(fs::exists(path.as_str().unwrap()).unwrap(), "{path}");
+        }
+    }
+    let cost = |one: &Value| one["cost_micro_usd"].as_u64().unwrap();
+    let sum: u64 = attempts.iter().map(cost).sum();
+    let assumed = sum / 12;
+    assert!(sum > 0 && world.used(Account::Cost) == sum);
+    assert_eq!(cost(&origin["asking"]), assumed);
+    assert_eq!(origin["asking"]["assumed_micro_usd"], assumed);
+
+    let text = world.backstop(&["report", &world.id()]).with(0);
+    let id = plan["id"].as_str().unwrap();
+    let digest = plan["digest"].as_str().unwrap();
+    let numbers = text.out.matches("numbers and the commands that made them");
+    assert_eq!(numbers.count(), 1, "{}", text.out);
+    let asked = "besides, asking for the plan took 1 proposal: ";
+    text.holding(&[
+        &format!("plan      {id}, proposed by exec, a model"),
+        &format!("by olga, covering {digest}"),
+        "phase 2 (coding) landed as",
+        asked,
+        "tokens unreported",
+        "assumed",
+    ]);
+    world
+        .backstop(&["report", &world.id(), "--html"])
+        .with(0)
+        .holding(&[id, digest, "asking for the plan took 1 proposal: "]);
+}
+
+/// Every role of every phase had its turn, in order.
+fn launched(world: &World) {
+    let kinds = ["research", "coding", "benchmark", "security_scan"];
+    let expected: Vec<String> = kinds
+        .iter()
+        .zip(1..)
+        .flat_map(|(kind, n)| {
+            ["scout", "planner", "implementer"].map(|role| format!("{n} {n}-{kind} {role}"))
+        })
+        .collect();
+    assert_eq!(world.launches(), expected);
+}
 
 #[test]
 fn a_plan_of_four_phases_goes_from_its_proposal_to_the_ship() {
@@ -356,17 +425,18 @@ fn a_plan_of_four_phases_goes_from_its_proposal_to_the_ship() {
         .with(0);
     world
         .backstop(&["run", "--plan", &id, "--exec-command", &team])
-        .with(3);
+        .with(3)
+        .holding(&[
+            "note: checks: no host check is configured; the plan brings checks for phase 2",
+            "phase 1    of 4, research: Find out whom the shop greets.",
+            "phase 3    of 4, benchmark: Measure how fast it greets.",
+            "  phase 1   research, git-tree:",
+            ": no check ran on it",
+            "  phase 4   security_scan, git-tree:",
+            ": `done_when_check` passed",
+        ]);
     world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
-    let kinds = ["research", "coding", "benchmark", "security_scan"];
-    let expected: Vec<String> = kinds
-        .iter()
-        .zip(1..)
-        .flat_map(|(kind, n)| {
-            ["scout", "planner", "implementer"].map(|role| format!("{n} {n}-{kind} {role}"))
-        })
-        .collect();
-    assert_eq!(world.launches(), expected);
+    launched(&world);
     let mission = world.mission();
     assert_eq!(mission.charter().fields().plan.digest().to_string(), digest);
     let landed: Vec<u32> = mission
@@ -386,6 +456,7 @@ fn a_plan_of_four_phases_goes_from_its_proposal_to_the_ship() {
         .with(0)
         .telling(&["shipped"]);
     world.backstop(&["journal", "verify"]).with(0);
+    reported(&world, &plan);
     let branch = format!("backstop/{}/mission", world.id());
     assert_eq!(
         world.git(&["ls-tree", "--name-only", &branch]),

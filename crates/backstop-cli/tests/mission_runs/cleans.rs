@@ -1,5 +1,6 @@
 //! What `clean` removes, keeps and refuses.
 
+use crate::proposes::{PLAN, folders, run};
 use crate::shows::at_ship_gate;
 use crate::support::{World, exec_run};
 
@@ -160,4 +161,92 @@ fn a_damaged_mission_is_cleaned_only_by_force() {
     assert!(world.missions().is_empty());
     world.backstop(&["clean"]).with(2);
     world.backstop(&["clean", &id, "--all-ended"]).with(2);
+}
+
+/// What `plan list` shows of the stored plans: the goal of each.
+fn plans(world: &World) -> Vec<String> {
+    let listed = world.backstop(&["plan", "list", "--json"]).with(0);
+    let listed: serde_json::Value = serde_json::from_str(&listed.out).unwrap();
+    let plans = listed["plans"].as_array().unwrap().iter();
+    let mut goals: Vec<String> = plans
+        .map(|plan| plan["goal"].as_str().unwrap().to_owned())
+        .collect();
+    goals.sort();
+    goals
+}
+
+/// Asks for a plan; its id.
+fn propose(world: &World, goal: &str, answer: &str) -> String {
+    let agent = format!("cat >/dev/null; echo '{answer}'");
+    let args = ["plan", "propose", goal, "--json", "--exec-command", &agent];
+    let said = world.backstop(&args);
+    let plan: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    plan["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn plans_that_nothing_needs_go_with_the_records_and_no_other() {
+    let world = World::new();
+    let applied = propose(&world, "applied", PLAN);
+    world.backstop(&["plan", "approve", &applied]).with(0);
+    world.backstop(&run(&applied, &[])).with(3);
+    propose(&world, "parked", "no");
+    let old = propose(&world, "old", PLAN);
+    propose(&world, "young", PLAN);
+    let approved = propose(&world, "approved", PLAN);
+    world.backstop(&["plan", "approve", &approved]).with(0);
+    for aged in [&old, &approved] {
+        let folders = folders(&world);
+        let folder = folders
+            .iter()
+            .find(|folder| folder.ends_with(aged))
+            .unwrap();
+        let record = std::fs::read_to_string(folder.join("plan.json")).unwrap();
+        let mut record: serde_json::Value = serde_json::from_str(&record).unwrap();
+        let at = record["at"].as_u64().unwrap() - 31 * 24 * 3_600_000;
+        record["at"] = at.into();
+        std::fs::write(folder.join("plan.json"), record.to_string()).unwrap();
+    }
+    let clean = |more: &[&str]| {
+        let all = [&["clean", "--all-ended"][..], more].concat();
+        world.backstop(&all).with(0)
+    };
+    // Records stay unless they are asked for, and so does the plan of a mission that has not ended.
+    clean(&[]).telling(&[
+        "plan old-",
+        "plan parked-",
+        "a record; --journal removes it",
+    ]);
+    clean(&["--journal", "--dry-run"]).telling(&["would go"]);
+    assert_eq!(plans(&world).len(), 5);
+    clean(&["--journal"]).telling(&["plan old-", "plan parked-", "removed"]);
+    assert_eq!(plans(&world), ["applied", "approved", "young"]);
+    world.backstop(&["gate", "abort"]).with(5);
+    clean(&["--journal"]);
+    assert_eq!(plans(&world), ["approved", "young"]);
+    assert!(world.missions().is_empty());
+    clean(&["--journal"]).telling(&["there is nothing to clean"]);
+}
+
+#[test]
+fn a_plan_that_is_approved_goes_only_when_a_person_names_it_and_insists() {
+    let world = World::new();
+    let waits = propose(&world, "waits", PLAN);
+    world
+        .backstop(&["clean", &waits])
+        .with(0)
+        .telling(&["a record; --journal removes it"]);
+    world.backstop(&["clean", &waits, "--journal"]).with(0);
+    assert!(plans(&world).is_empty());
+    let approved = propose(&world, "approved", PLAN);
+    world.backstop(&["plan", "approve", &approved]).with(0);
+    world
+        .backstop(&["clean", &approved, "--journal"])
+        .with(0)
+        .telling(&["no mission has run it", "--force"]);
+    assert_eq!(plans(&world), ["approved"]);
+    let args = ["clean", "appr", "--journal", "--force"];
+    world.backstop(&args).with(0).telling(&["removed"]);
+    assert!(plans(&world).is_empty());
+    world.backstop(&["clean", "nobody"]).with(6);
 }

@@ -175,23 +175,123 @@ fn repairs_that_go_back_and_forth_end_the_loop() {
     nothing_shipped(&world);
 }
 
-#[test]
-fn a_push_from_outside_during_the_review_is_stale_input() {
-    let reviewer =
+/// A mission whose branch someone pushes to while its work is reviewed: the ref, the reviewed commit, and the pushed one.
+fn pushed_to() -> (World, String, String, String) {
+    let judge =
         "touch $E2E_SIDE/reviewing; while ! test -e $E2E_SIDE/go; do sleep 0.02; done; echo PASS";
-    let world = team(CHECKED, &[("implementer", COUNTS), ("reviewer", reviewer)]);
+    let world = team(CHECKED, &[("implementer", COUNTS), ("reviewer", judge)]);
     let run = world.start(&["run", "do the work", "--from", "code"]);
     world.until_left("reviewing");
     let lane = format!("refs/backstop/{}/1-coding", world.id());
+    let reviewed = world.git(&["rev-parse", &lane]);
     let tree = world.git(&["rev-parse", "HEAD^{tree}"]);
     let pushed = world.git(&["commit-tree", &tree, "-p", &lane, "-m", "pushed"]);
     world.git(&["update-ref", &lane, &pushed]);
     world.leave("go", "");
     run.end()
         .with(3)
-        .telling(&["review gate g1", "the tree changed"]);
+        .telling(&["review gate g1", "the tree changed", &lane, &pushed]);
     world.at_gate(GateKind::Review, r#"[{"reviewed":"stale_input"}]"#);
     nothing_shipped(&world);
+    (world, lane, reviewed, pushed)
+}
+
+#[test]
+fn a_push_from_outside_during_the_review_is_stale_until_the_branch_is_put_back() {
+    let (world, lane, reviewed, pushed) = pushed_to();
+    let put_back = format!("git update-ref {lane} {reviewed} {pushed}");
+    let again = format!("backstop gate retry g1 --mission {}", world.id());
+    for look in [&["gate", "show"][..], &["report"], &["report", "--html"]] {
+        world
+            .backstop(look)
+            .with(0)
+            .holding(&[&lane, &put_back, &again]);
+    }
+    // The same again would be stale again: nothing is spent on it.
+    let attempts = world.used(Account::Attempts);
+    world.backstop(&["gate", "retry"]).with(6).telling(&[
+        &format!("is at {pushed} still"),
+        &put_back,
+        &again,
+    ]);
+    assert_eq!(world.used(Account::Attempts), attempts);
+    // Another push in between is not lost by the command that was shown before it.
+    let tree = world.git(&["rev-parse", "HEAD^{tree}"]);
+    let other = world.git(&["commit-tree", &tree, "-p", &pushed, "-m", "another"]);
+    world.git(&["update-ref", &lane, &other]);
+    assert!(!world.shell(&put_back).status().unwrap().success());
+    let put_back = format!("git update-ref {lane} {reviewed} {other}");
+    world
+        .backstop(&["gate", "retry"])
+        .with(6)
+        .telling(&[&put_back]);
+    assert!(world.shell(&put_back).status().unwrap().success());
+    world.backstop(&["gate", "retry"]).with(3);
+    world.at_gate(GateKind::Ship, SHIP);
+    assert_eq!(world.mission().lane().head.commit.as_str(), reviewed);
+}
+
+#[test]
+fn what_was_pushed_from_outside_is_taken_by_its_digest_and_judged_like_any_other_work() {
+    let (world, lane, reviewed, pushed) = pushed_to();
+    let tree = |commit: &str| {
+        let tree = world.git(&["rev-parse", &format!("{commit}^{{tree}}")]);
+        format!("git-tree:{tree}")
+    };
+    let take = format!(
+        "backstop gate retry g1 --mission {} --digest {}",
+        world.id(),
+        tree(&pushed)
+    );
+    let shown = world.backstop(&["gate", "show", "--json"]).with(0);
+    let shown: serde_json::Value = serde_json::from_str(&shown.out).unwrap();
+    assert_eq!(shown["moved"]["take"], take);
+    assert_eq!(shown["moved"]["from_tree"], tree(&reviewed));
+    let other = format!("git-tree:{}", "1".repeat(40));
+    // Whoever moves it back meanwhile has the digest alone decide.
+    world.git(&["update-ref", &lane, &reviewed]);
+    world
+        .backstop(&["gate", "retry", "--digest", &other])
+        .with(6)
+        .telling(&[&other, &tree(&pushed)]);
+    world.git(&["update-ref", &lane, &pushed]);
+    world
+        .backstop(&["gate", "retry", "--digest", &tree(&pushed)])
+        .with(3);
+    let gate = world.at_gate(GateKind::Ship, SHIP);
+    assert_eq!(gate.digest.unwrap().to_string(), tree(&pushed));
+    let mission = world.mission();
+    assert_eq!(mission.lane().head.commit.as_str(), pushed);
+    world
+        .backstop(&["explain"])
+        .with(0)
+        .holding(&["taken_over"]);
+    // Both loops are on record, and the checks ran on what was taken.
+    let report = world.backstop(&["report", &world.id(), "--json"]).with(0);
+    let report: serde_json::Value = serde_json::from_str(&report.out).unwrap();
+    let loops: Vec<_> = report["reviews"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            (
+                one["number"].clone(),
+                one["state"].clone(),
+                one["pin"].clone(),
+            )
+        })
+        .collect();
+    let wanted = [
+        (1, "stopped", tree(&reviewed)),
+        (2, "verified", tree(&pushed)),
+    ];
+    let wanted = wanted.map(|(n, state, pin)| (n.into(), state.into(), pin.into()));
+    assert_eq!(loops, wanted);
+    let checked = report["checks"].as_array().unwrap();
+    assert_eq!(checked.last().unwrap()["tree"], tree(&pushed));
+    world.backstop(&["gate", "approve"]).with(0);
+    let branch = format!("backstop/{}/mission", world.id());
+    assert_eq!(world.git(&["rev-parse", &branch]), pushed);
 }
 
 #[test]
@@ -279,8 +379,13 @@ fn a_supervised_review_is_ratified_by_a_person_whose_note_reaches_the_implemente
         .with(0)
         .out;
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
-    assert_eq!(report["reviews"][0]["state"], "verified");
-    assert_eq!(report["reviews"][0]["answered_by"]["name"], "olga");
+    let loops = report["reviews"].as_array().unwrap();
+    let states: Vec<_> = loops.iter().map(|one| one["state"].clone()).collect();
+    assert_eq!(states, ["stopped", "stopped", "verified"]);
+    for (one, number) in loops.iter().zip(1..) {
+        assert_eq!(one["number"], number);
+        assert_eq!(one["answered_by"]["name"], "olga");
+    }
 }
 
 /// A scripted mission, in which agents name their sessions.
@@ -440,7 +545,7 @@ fn whose_turn_it_is_and_what_was_made_of_the_work_is_shown() {
         "review    reviewing, iterations 2/10, tools 0/2000",
         "checks (verify, implementer) is passed",
         "review (review, reviewer) is pending",
-        "route     reviewer: unreported/unreported reasoning high→unreported (routed by fleet member)",
+        "route     reviewer: unreported/unreported reasoning high→unreported (routed by unreported)",
     ]);
     let status = world.backstop(&["status", &id, "--json"]).with(0).out;
     let status: serde_json::Value = serde_json::from_str(&status).unwrap();
@@ -453,7 +558,7 @@ fn whose_turn_it_is_and_what_was_made_of_the_work_is_shown() {
     for part in [
         "     asked for  agent exec, model m-1, effort high\n     unreported model, effort, cost, tokens, session",
         "     verdict    FAIL: <b>one</b>\n     finding    fault of 1\n",
-        "\nReviewed\n  phase 1, pinned git-tree:",
+        "\nReviewed\n  phase 1, loop 1, pinned git-tree:",
         "  review    verified, iterations 2/10",
         "\nHanded on\n  phase 1 h1 repair from the reviewer to the implementer, committed by visit 2: - fault of 1\n",
     ] {

@@ -40,13 +40,21 @@ impl Said {
         self
     }
 
-    /// A message for a person: all these parts, on one screen, and no debug dump.
+    /// All these parts, on however many screens.
     #[track_caller]
-    pub(crate) fn telling(self, parts: &[&str]) -> Self {
+    pub(crate) fn holding(self, parts: &[&str]) -> Self {
         let words = format!("{}\n{}", self.err, self.out);
         for part in parts {
             assert!(words.contains(part), "`{part}` is missing:\n{words}");
         }
+        self
+    }
+
+    /// A message for a person: all these parts, on one screen, and no debug dump.
+    #[track_caller]
+    pub(crate) fn telling(self, parts: &[&str]) -> Self {
+        let said = self.holding(parts);
+        let words = format!("{}\n{}", said.err, said.out);
         assert!(
             words.lines().count() <= 45,
             "more than one screen:\n{words}"
@@ -54,7 +62,7 @@ impl Said {
         for dump in ["panicked", "RUST_BACKTRACE", "Error {", "Os {", "Some("] {
             assert!(!words.contains(dump), "a dump:\n{words}");
         }
-        self
+        said
     }
 }
 

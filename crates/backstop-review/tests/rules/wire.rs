@@ -67,6 +67,8 @@ fn a_person_and_a_recorded_implementer_are_one_word_each() {
     let routed = |text| serde_json::from_str::<RoutedBy>(text).unwrap();
     assert_eq!(routed(r#""fleet_member""#), RoutedBy::FleetMember);
     assert_eq!(routed(r#""session_default""#), RoutedBy::SessionDefault);
+    assert_eq!(routed(r#""unreported""#), RoutedBy::Unreported);
+    assert_eq!(RoutedBy::Unreported.to_string(), "unreported");
     let used = serde_json::from_str::<EffectiveReasoning>(r#""unreported""#).unwrap();
     assert_eq!(used, EffectiveReasoning::Unreported);
 }

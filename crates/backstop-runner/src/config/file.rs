@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use backstop_engine::gates::GateDraft;
 use backstop_engine::mode::Mode;
@@ -189,6 +189,8 @@ pub struct PromptTable {
     pub verifier: Option<Spanned<PathBuf>>,
     /// Ship.
     pub release_lead: Option<Spanned<PathBuf>>,
+    /// Before a mission: `backstop plan propose`.
+    pub plan_propose: Option<Spanned<PathBuf>>,
 }
 
 impl PromptTable {
@@ -203,6 +205,13 @@ impl PromptTable {
             Role::Verifier => self.verifier.as_ref(),
             Role::ReleaseLead => self.release_lead.as_ref(),
         }
+    }
+
+    /// Every file that is named.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let named = Role::ALL.into_iter().filter_map(|role| self.of(role));
+        let named = named.chain(&self.plan_propose);
+        named.map(|file| file.get_ref().as_path())
     }
 }
 

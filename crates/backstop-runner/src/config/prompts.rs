@@ -3,43 +3,63 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File as Disk};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use backstop_engine::Role;
+use toml::Spanned;
 
 use super::{ConfigError, File};
-use crate::template::Template;
+use crate::proposing::Asked;
+use crate::template::{Fault, Named, Placeholder, Template};
 
 /// The longest text of a prompt, in bytes.
 pub const LONGEST_PROMPT: usize = 16 << 10;
+
+/// What agents are told in place of the built-in prompts; templates.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prompts {
+    /// Of each role.
+    pub roles: BTreeMap<Role, String>,
+    /// Of whoever is asked for a plan.
+    pub plan_propose: Option<String>,
+}
 
 /// The texts that `file` names, which is `text` and came from `path`. They are looked for from `root`.
 ///
 /// # Errors
 /// A file that cannot be read as text, is blank or too long, with the place of its key; or what is wrong in it, with
 /// the place there.
-pub fn prompts(
-    root: &Path,
-    path: &Path,
-    text: &str,
-    file: &File,
-) -> Result<BTreeMap<Role, String>, ConfigError> {
-    let mut texts = BTreeMap::new();
-    for role in Role::ALL {
-        let Some(named) = file.prompts.of(role) else {
-            continue;
-        };
+pub fn prompts(root: &Path, path: &Path, text: &str, file: &File) -> Result<Prompts, ConfigError> {
+    let read = |named: &Spanned<PathBuf>, whose: &str, check: Check| {
         let place = root.join(named.get_ref());
         let prompt = read(&place).map_err(|why| {
-            let words = format!("the prompt of the {role} {why}");
+            let words = format!("the prompt of {whose} {why}");
             ConfigError::at(path, text, named.span(), &words)
         })?;
-        if let Err(fault) = Template::parse(&prompt) {
-            return Err(ConfigError::at(&place, &prompt, fault.span, &fault.words));
+        check(&prompt)
+            .map_err(|fault| ConfigError::at(&place, &prompt, fault.span, &fault.words))?;
+        Ok(prompt)
+    };
+    let mut roles = BTreeMap::new();
+    for role in Role::ALL {
+        if let Some(named) = file.prompts.of(role) {
+            let prompt = read(named, &format!("the {role}"), holds::<Placeholder>)?;
+            roles.insert(role, prompt);
         }
-        texts.insert(role, prompt);
     }
-    Ok(texts)
+    let asking = file.prompts.plan_propose.as_ref();
+    let asking = asking.map(|named| read(named, "`plan propose`", holds::<Asked>));
+    Ok(Prompts {
+        roles,
+        plan_propose: asking.transpose()?,
+    })
+}
+
+/// Whether a text is a template.
+type Check = fn(&str) -> Result<(), Fault>;
+
+fn holds<P: Named>(text: &str) -> Result<(), Fault> {
+    Template::<P>::parse(text).map(drop)
 }
 
 fn read(path: &Path) -> Result<String, String> {
@@ -83,7 +103,7 @@ mod tests {
     use crate::config::parse;
 
     /// What `[prompts]` with a reviewer's prompt of these bytes says.
-    fn loaded(bytes: Option<&[u8]>) -> Result<BTreeMap<Role, String>, String> {
+    fn loaded(bytes: Option<&[u8]>) -> Result<Prompts, String> {
         let dir = tempfile::tempdir().unwrap();
         if let Some(bytes) = bytes {
             fs::write(dir.path().join("reviewer.md"), bytes).unwrap();
@@ -99,7 +119,11 @@ mod tests {
         let longest = "ä".repeat(LONGEST_PROMPT / 2);
         for text in ["Judge {goal}.\n", &longest] {
             let found = loaded(Some(text.as_bytes())).unwrap();
-            assert_eq!(found, BTreeMap::from([(Role::Reviewer, text.to_owned())]));
+            assert_eq!(
+                found.roles,
+                BTreeMap::from([(Role::Reviewer, text.to_owned())])
+            );
+            assert_eq!(found.plan_propose, None);
         }
     }
 
@@ -121,6 +145,33 @@ mod tests {
             let words = loaded(bytes).unwrap_err();
             assert!(words.contains(place) && words.contains(part), "{words}");
         }
+    }
+
+    #[test]
+    fn who_is_asked_for_a_plan_has_placeholders_of_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("backstop.toml");
+        let text = "[prompts]\nplan_propose = \"plan.md\"\n";
+        let file = parse(&path, text).unwrap();
+        let loaded = |words: &str| {
+            fs::write(dir.path().join("plan.md"), words).unwrap();
+            prompts(dir.path(), &path, text, &file).map_err(|error| error.to_string())
+        };
+        let own = "{goal} {proposal} {proposals} {checks} {refusals}";
+        let found = loaded(own).unwrap();
+        assert_eq!(found.plan_propose.as_deref(), Some(own));
+        assert!(found.roles.is_empty());
+        let words = loaded("One:\n{visit}").unwrap_err();
+        let known = "The known ones are {goal} {proposal} {proposals} {checks} {refusals}";
+        assert!(
+            words.contains("plan.md:2:1") && words.contains(known),
+            "{words}"
+        );
+        let words = loaded(" ").unwrap_err();
+        assert!(
+            words.contains("the prompt of `plan propose` is blank"),
+            "{words}"
+        );
     }
 
     #[test]

@@ -392,8 +392,9 @@ fn route(id: EffectId, order: &Order, run: &Run) -> RouteReceipt {
         model: run.model.as_deref().map(Text::clip).or_else(unreported),
         requested_reasoning: asked(agent.effort.as_ref().map(Text::as_str)),
         effective_reasoning: Some(EffectiveReasoning::Unreported),
+        // That a model was asked for says nothing of the one that answered.
         routed_by: Some(match agent.model {
-            Some(_) => RoutedBy::FleetMember,
+            Some(_) => RoutedBy::Unreported,
             None => RoutedBy::SessionDefault,
         }),
         session: Some(run.session.as_deref().map_or_else(own, Text::clip)),

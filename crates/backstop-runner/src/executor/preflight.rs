@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use backstop_agents as agents;
+use backstop_engine::plan::Plan;
 use backstop_engine::vocab::{EffectId, Phase, Text};
 use backstop_engine::{
     CheckResult, CheckVerdict, GreenBase, Point, PointVerdict, PreflightRan, Role,
@@ -167,6 +168,21 @@ fn agent(ground: &Ground, name: &str) -> Point {
     }
 }
 
+/// What there is to say where no check is configured.
+fn unconfigured(plan: &Plan) -> String {
+    let own = plan.numbered();
+    let own = own.filter(|(_, phase)| phase.done_when_check().is_some());
+    let own: Vec<String> = own.map(|(number, _)| number.to_string()).collect();
+    let none = "no host check is configured";
+    if own.is_empty() {
+        return none.into();
+    }
+    format!(
+        "{none}; the plan brings checks for phase {}",
+        own.join(", ")
+    )
+}
+
 /// Runs the checks on the base. Red is told to the agent; a check that cannot run at all is no check.
 async fn base(ground: &Arc<Ground>, points: &mut Vec<Point>, halted: &Halted) -> Vec<CheckResult> {
     let fields = ground.charter.fields();
@@ -175,7 +191,7 @@ async fn base(ground: &Arc<Ground>, points: &mut Vec<Point>, halted: &Halted) ->
         return Vec::new();
     }
     if fields.checks.is_empty() {
-        points.push(warned("checks", "no host check is configured"));
+        points.push(warned("checks", &unconfigured(&fields.plan)));
     }
     let (phase, commit) = (Phase::FIRST, &fields.base.commit);
     let results = match checks::prepare(ground, (Bench::Checks, phase), commit, halted).await {

@@ -132,11 +132,14 @@ fn looked(ground: &Ground, order: &Order) -> Result<(Head, Vec<TouchedPath>), St
         .lane(order.phase)
         .ok_or("the plan has no such phase")?;
     let say = |error: GitError| error.to_string();
-    let tip = ground
-        .host
-        .tip(&ground.host.names().lane(lane))
-        .map_err(say)?;
-    let commit = tip.ok_or("the branch of the lane is gone")?;
+    let name = ground.host.names().lane(lane);
+    let tip = ground.host.tip(&name).map_err(say)?;
+    let commit = tip.ok_or_else(|| {
+        format!(
+            "the branch of the lane is gone: put it back with `git update-ref {name} {}`, then retry",
+            order.start
+        )
+    })?;
     let tree = ground.host.repository().tree(&commit).map_err(say)?;
     let base = &ground.charter.fields().base.commit;
     let commits = ground.host.commits(base, &commit).ok();

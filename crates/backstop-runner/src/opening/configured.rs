@@ -1,13 +1,11 @@
 //! What is configured: the repository's file and the operator's own as one, with the texts that they name.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use backstop_engine::Role;
 use backstop_engine::mode::Ceilings;
 
 use super::OpeningError;
-use crate::config::{self, ConfigError, File};
+use crate::config::{self, ConfigError, File, Prompts};
 
 /// What is configured for a repository.
 #[derive(Debug, Clone)]
@@ -17,7 +15,7 @@ pub struct Configured {
     /// The ceilings.
     pub ceilings: Ceilings,
     /// The texts that stand in place of built-in prompts.
-    pub prompts: BTreeMap<Role, String>,
+    pub prompts: Prompts,
 }
 
 /// The repository's file over the operator's own, key by key where both are tables of agents, else file by file.
@@ -37,7 +35,7 @@ pub fn configuration(root: &Path) -> Result<Configured, OpeningError> {
         (None, None) => Configured {
             file: File::default(),
             ceilings: Ceilings::DEFAULT,
-            prompts: BTreeMap::new(),
+            prompts: Prompts::default(),
         },
     })
 }
@@ -50,7 +48,7 @@ impl Configured {
         } else {
             self.ceilings
         };
-        let prompts = if self.prompts.is_empty() {
+        let prompts = if self.prompts == Prompts::default() {
             own.prompts
         } else {
             self.prompts

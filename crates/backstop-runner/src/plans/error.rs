@@ -123,7 +123,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    pub(super) fn io(act: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+    pub(crate) fn io(act: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         move |source| Self::Io {
             act,
             path: path.to_owned(),

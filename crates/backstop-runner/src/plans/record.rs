@@ -5,6 +5,8 @@ use backstop_engine::plan::{Author, Plan, Proposals, Refusal};
 use backstop_engine::vocab::{Digest, MissionId, Signature, Text, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::edge::Effort;
+
 /// The version of what is written.
 pub(super) const VERSION: u8 = 1;
 
@@ -24,6 +26,9 @@ pub struct Stored {
     pub author: Author,
     /// How many proposals were asked for.
     pub proposals: Proposals,
+    /// What they took together; none where nobody was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asking: Option<Effort>,
     /// The proposals that were refused.
     pub refused: Vec<RefusedProposal>,
     /// The plan; none before there is a valid one.

@@ -1,5 +1,5 @@
-//! What an agent is told that is asked for a plan: the goal, everything that a plan may say and who reads it, how the work
-//! will be checked, and what was wrong with its earlier proposals.
+//! What an agent is told that is asked for a plan: the goal, how the work will be checked, what was wrong with its earlier
+//! proposals, and everything that a plan may say and who reads it.
 
 use std::fmt::Write as _;
 
@@ -9,24 +9,86 @@ use backstop_engine::vocab::PhaseKind;
 
 use crate::opening::Asking;
 use crate::plans::{RefusedProposal, Stored};
+use crate::template::{Named, Template};
 
 /// How much of the last answer is shown, in bytes.
 const SHOWN: usize = 16 << 10;
 
-/// The prompt of the next proposal.
+/// What can be filled into the prompt of a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// What is wanted.
+    Goal,
+    /// Which proposal it is, from 1.
+    Proposal,
+    /// How many there may be.
+    Proposals,
+    /// How coding will be checked.
+    Checks,
+    /// Why earlier proposals were refused, and the last one.
+    Refusals,
+}
+
+impl Named for Asked {
+    const ALL: &'static [Self] = &[
+        Self::Goal,
+        Self::Proposal,
+        Self::Proposals,
+        Self::Checks,
+        Self::Refusals,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Goal => "goal",
+            Self::Proposal => "proposal",
+            Self::Proposals => "proposals",
+            Self::Checks => "checks",
+            Self::Refusals => "refusals",
+        }
+    }
+}
+
+/// The prompt of the next proposal. How it will be checked and what was refused stand in it whatever the operator's text
+/// leaves out, and the contract for the answer ends it.
 pub(super) fn prompt(asking: &Asking, stored: &Stored, answer: &str) -> String {
-    let mut text = format!(
-        "You are the planner of a mission that is not open yet. Write its plan: this is proposal {} of {MOST_PROPOSALS}.\n\
-         Nobody watches this run. Do not ask for permission; look around in the present folder, and change nothing: what you \
-         change is thrown away.\n",
-        stored.proposals.spent(),
-    );
-    section(&mut text, "The goal", stored.goal.as_str());
+    let value = |placeholder| match placeholder {
+        Asked::Goal => stored.goal.as_str().trim().to_owned(),
+        Asked::Proposal => stored.proposals.spent().to_string(),
+        Asked::Proposals => MOST_PROPOSALS.to_string(),
+        Asked::Checks => titled("How coding will be checked", &checks(asking)),
+        Asked::Refusals => refused(stored, answer),
+    };
+    let own = asking.own.as_deref();
+    let text = own.unwrap_or(include_str!("../prompts/plan_propose.md"));
+    // It was looked at when it was read; what does not hold stands as it was written.
+    let template = Template::parse(text).unwrap_or_else(|_| Template::plain(text));
+    let mut text = template.fill(value);
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    for left_out in [Asked::Checks, Asked::Refusals] {
+        let value = value(left_out);
+        if !template.has(left_out) && !value.is_empty() {
+            let _ = write!(text, "\n{value}\n");
+        }
+    }
     section(&mut text, "What a plan is", &shape());
     section(&mut text, "The keys, and who reads them", &keys());
     section(&mut text, "The kinds of phases", &kinds());
-    section(&mut text, "How coding will be checked", &checks(asking));
     section(&mut text, "The JSON schema", &plan::schema().to_string());
+    section(&mut text, "What counts as an answer", DUTY);
+    text
+}
+
+const DUTY: &str = "Nobody watches this run. Do not ask for permission; look around in the present folder, and change nothing: what you change \
+     is thrown away. End with the plan as your final message: one JSON object alone, or one fence tagged json that holds it. Nothing \
+     is repaired and nothing is guessed: everything that is wrong with a plan refuses it. A person reads the plan and approves it \
+     before anything of it runs.";
+
+/// Every refusal so far and the last answer; empty before the first.
+fn refused(stored: &Stored, answer: &str) -> String {
+    let mut text = String::new();
     for refused in &stored.refused {
         let title = format!("Why proposal {} was refused", refused.number);
         section(&mut text, &title, &refusals(refused));
@@ -34,16 +96,15 @@ pub(super) fn prompt(asking: &Asking, stored: &Stored, answer: &str) -> String {
     if !stored.refused.is_empty() {
         section(&mut text, "Your last answer", &quoted(answer));
     }
-    section(&mut text, "What to do now", DUTY);
-    text
+    text.trim().to_owned()
 }
 
-const DUTY: &str = "Look at the repository as far as the plan needs it. Then end with the plan as your final message: one JSON object \
-     alone, or one fence tagged json that holds it. Nothing is repaired and nothing is guessed: everything that is wrong \
-     with a plan refuses it. A person reads the plan and approves it before anything of it runs.";
+fn titled(title: &str, body: &str) -> String {
+    format!("## {title}\n{}", body.trim())
+}
 
 fn section(text: &mut String, title: &str, body: &str) {
-    let _ = write!(text, "\n## {title}\n{}\n", body.trim());
+    let _ = write!(text, "\n{}\n", titled(title, body));
 }
 
 fn shape() -> String {

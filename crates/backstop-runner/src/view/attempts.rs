@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use backstop_engine::plan::PhaseSpec;
 use backstop_engine::review::{EffectiveReasoning, Label, RouteReceipt};
-use backstop_engine::vocab::{Attempt, CommitId, Digest, EffectId, Phase, Stage, Timestamp, Visit};
+use backstop_engine::vocab::{
+    Attempt, CommitId, Digest, EffectId, Phase, PhaseKind, Stage, Timestamp, Visit,
+};
 use backstop_engine::{AttemptEnded, Cost, Fact, Order, Role, Ruling};
 use serde::Serialize;
 
@@ -67,6 +70,8 @@ pub struct AttemptView {
     pub ended_at: Option<Timestamp>,
     /// The phase.
     pub phase: Phase,
+    /// The kind of that phase.
+    pub kind: Option<PhaseKind>,
     /// The stage.
     pub stage: Stage,
     /// The visit.
@@ -107,6 +112,8 @@ pub struct AttemptView {
     pub transcript_digest: Option<Digest>,
     /// What it handed over.
     pub artifact: Option<ArtifactView>,
+    /// The protected paths that it changed.
+    pub protected: Vec<String>,
     /// The commit that its work is kept as.
     pub commit: Option<CommitId>,
     /// The end of what it said.
@@ -133,9 +140,11 @@ pub(super) fn attempts(history: &History, blobs: &Blobs) -> Vec<AttemptView> {
             Some((step.at, ended.as_ref(), words::status(weighed)))
         })
         .collect();
+    let plan = &history.mission.charter().fields().plan;
     let view = |(index, (step, id, order)): (usize, (&Step, EffectId, &Order))| {
         let end = ends.iter().find(|(_, ended, _)| ended.effect == id);
         let mut view = launched(index.saturating_add(1), step.at, order);
+        view.kind = plan.phase(order.phase).map(PhaseSpec::kind);
         if let Some((at, ended, weighed)) = end {
             fill(&mut view, ended, order, blobs);
             view.ended_at = Some(*at);
@@ -156,6 +165,7 @@ fn launched(number: usize, launched_at: Timestamp, order: &Order) -> AttemptView
         launched_at,
         ended_at: None,
         phase: order.phase,
+        kind: None,
         stage: order.stage,
         visit: order.visit,
         attempt: order.attempt,
@@ -176,6 +186,7 @@ fn launched(number: usize, launched_at: Timestamp, order: &Order) -> AttemptView
         transcript: None,
         transcript_digest: None,
         artifact: None,
+        protected: Vec::new(),
         commit: None,
         words: String::new(),
     }
@@ -201,9 +212,11 @@ fn fill(view: &mut AttemptView, ended: &AttemptEnded, order: &Order, blobs: &Blo
             .map(|one| one.as_str().to_owned())
             .collect();
     }
-    view.artifact = artifact(&ended.artifact, blobs);
+    let kind = view.kind.filter(|_| order.stage == Stage::Code);
+    view.artifact = artifact(&ended.artifact, kind, blobs);
     view.transcript = ended.transcript.and_then(|digest| blobs.path(&digest).ok());
     view.transcript_digest = ended.transcript;
+    view.protected = ended.protected.iter().map(ToString::to_string).collect();
     view.commit = ended.head.as_ref().map(|head| head.commit.clone());
     view.words = ended.words.to_string();
 }

@@ -6,6 +6,7 @@ use backstop_engine::{Gate, GateKind, Mission, Reason, Verb};
 use serde::Serialize;
 
 use super::{Because, GateLine, holders};
+use crate::git::{LaneRef, Names};
 use crate::{offers, words};
 
 /// A gate.
@@ -27,6 +28,8 @@ pub struct GateView {
     pub verdict: Option<Verdict>,
     /// Every gate between roles that holds, where an answer is about them.
     pub holders: Vec<GateLine>,
+    /// Where someone moved the branch of the lane to during the review, and how to go on.
+    pub moved: Option<MovedView>,
     /// The answers it takes.
     pub offers: Vec<Verb>,
     /// How to give each of them.
@@ -46,6 +49,67 @@ pub struct Offer {
     pub does: String,
     /// The command that gives it.
     pub command: String,
+}
+
+/// A lane's branch that someone moved during a review.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MovedView {
+    /// The ref, in the operator's repository.
+    pub name: String,
+    /// The commit that is reviewed.
+    pub from: CommitId,
+    /// Its tree.
+    pub from_tree: Digest,
+    /// The commit that the ref was moved to.
+    pub to: CommitId,
+    /// Its tree.
+    pub to_tree: Digest,
+    /// The command that puts the ref back.
+    pub put_back: String,
+    /// The command that goes on with what was reviewed, once the ref is back.
+    pub keep: String,
+    /// The command that takes what the ref was moved to for the work.
+    pub take: String,
+}
+
+impl MovedView {
+    /// The command that puts the ref back from where it is now; none where it is gone.
+    #[must_use]
+    pub fn back_from(&self, now: Option<&CommitId>) -> String {
+        put_back(&self.name, &self.from, now)
+    }
+}
+
+/// The old value is named, so that a push in between is not lost.
+fn put_back(name: &str, from: &CommitId, now: Option<&CommitId>) -> String {
+    let now = now.map(|now| format!(" {now}")).unwrap_or_default();
+    format!("git update-ref {name} {from}{now}")
+}
+
+/// The move that a gate is about, where it is about one.
+#[must_use]
+pub fn moved(mission: &Mission, gate: &Gate) -> Option<MovedView> {
+    let lane = mission.lane();
+    let found = lane.moved.as_ref()?;
+    let verb = [Verb::Retry, Verb::Grant];
+    let verb = verb.into_iter().find(|verb| gate.offers.contains(verb))?;
+    let fields = mission.charter().fields();
+    let kind = fields.plan.phase(lane.phase)?.kind();
+    let name = Names::of(&fields.mission).lane(LaneRef {
+        phase: lane.phase,
+        kind,
+    });
+    let keep = offers::command(mission, gate, verb);
+    Some(MovedView {
+        from: lane.head.commit.clone(),
+        from_tree: lane.head.tree,
+        to: found.commit.clone(),
+        to_tree: found.tree,
+        put_back: put_back(&name, &lane.head.commit, Some(&found.commit)),
+        take: format!("{keep} --digest {}", found.tree),
+        keep,
+        name,
+    })
 }
 
 /// Reasons by their names, with their words.
@@ -77,6 +141,7 @@ pub fn gate(mission: &Mission, gate: &Gate) -> GateView {
         commit: gate.digest.map(|_| head.commit.clone()),
         verdict: gate.verdict,
         holders: holders(mission, gate),
+        moved: moved(mission, gate),
         offers: gate.offers.clone(),
         answers: gate.offers.iter().map(offer).collect(),
         opened_at: gate.opened_at,

@@ -13,8 +13,9 @@ use backstop_engine::{
 use serde::Serialize;
 
 use super::attempts::{AttemptView, attempts};
-use super::{HandoffView, ReviewView, Status, handoffs, review, status};
+use super::{HandoffView, ReviewView, Status, handoffs, reviews, status};
 use crate::blobs::Blobs;
+use crate::edge::{PlanOrigin, Settings};
 use crate::history::{History, Step};
 use crate::state::MissionDir;
 use crate::{prompt, words};
@@ -28,6 +29,8 @@ pub struct Report {
     pub goal: String,
     /// Who opened it.
     pub opened_by: Signature,
+    /// The stored plan that it runs; none for a goal, and for a file that the opener named.
+    pub plan: Option<PlanOrigin>,
     /// What is proven.
     pub proven: Proven,
     /// What is not done; none once the work was handed over.
@@ -36,7 +39,7 @@ pub struct Report {
     pub answers: Vec<Answered>,
     /// Every launch of an agent, in order.
     pub attempts: Vec<AttemptView>,
-    /// The last review loop of each lane that has one.
+    /// Every review loop, in order.
     pub reviews: Vec<ReviewView>,
     /// Everything that roles and people handed on, lane by lane.
     pub handoffs: Vec<HandoffView>,
@@ -155,23 +158,22 @@ pub fn report(history: &History, dir: &MissionDir) -> Report {
     let mission = &history.mission;
     let fields = mission.charter().fields();
     let blobs = Blobs::at(dir.blobs());
-    let lanes = lanes(history);
     let notes = mission.lane().artifacts.get(&Role::ReleaseLead);
     Report {
         status: status(history, dir.holder().as_ref()),
         goal: fields.goal.to_string(),
         opened_by: fields.opened_by.clone(),
+        plan: Settings::thaw(mission.charter())
+            .ok()
+            .and_then(|settings| settings.plan),
         proven: proven(history, &blobs),
         not_done: not_done(mission),
         answers: answers(history),
         attempts: attempts(history, &blobs),
-        reviews: lanes
+        reviews: reviews(history),
+        handoffs: lanes(history)
             .iter()
-            .filter_map(|seen| seen.review.clone())
-            .collect(),
-        handoffs: lanes
-            .iter()
-            .flat_map(|seen| handoffs(&seen.lane, &blobs))
+            .flat_map(|lane| handoffs(lane, &blobs))
             .collect(),
         release_notes: notes.and_then(|digest| blobs.path(digest).ok()),
         checks: check_runs(history, &blobs),
@@ -181,30 +183,24 @@ pub fn report(history: &History, dir: &MissionDir) -> Report {
     }
 }
 
-/// A lane as it was last seen, with the last review loop that it had.
-struct Seen {
-    lane: Lane,
-    review: Option<ReviewView>,
-}
-
-/// Every lane that was opened, in order.
-fn lanes(history: &History) -> Vec<Seen> {
-    let mut lanes: Vec<Seen> = Vec::new();
+/// Every lane that was opened, in order, as it was last seen.
+fn lanes(history: &History) -> Vec<Lane> {
+    let mut lanes: Vec<Lane> = Vec::new();
     for (_, mission) in history.walk() {
         let lane = mission.lane().clone();
-        let now = review(&lane);
-        match lanes
-            .last_mut()
-            .filter(|seen| seen.lane.phase == lane.phase)
-        {
-            Some(seen) => {
-                seen.review = now.or(seen.review.take());
-                seen.lane = lane;
-            }
-            None => lanes.push(Seen { lane, review: now }),
+        match lanes.last_mut().filter(|seen| seen.phase == lane.phase) {
+            Some(seen) => *seen = lane,
+            None => lanes.push(lane),
         }
     }
     lanes
+}
+
+/// Every phase whose work is on the mission branch, in order.
+#[must_use]
+pub fn landed(history: &History, blobs: &Blobs) -> Vec<LandedView> {
+    let landed = history.mission.landed().iter();
+    landed.map(|one| landed_view(history, one, blobs)).collect()
 }
 
 fn proven(history: &History, blobs: &Blobs) -> Proven {
@@ -217,14 +213,13 @@ fn proven(history: &History, blobs: &Blobs) -> Proven {
         | Position::AtGate(..)
         | Position::Parked(..) => None,
     };
-    let landed = mission.landed().iter();
     let branch = shipped
         .as_deref()
         .and_then(|place| place.strip_prefix("branch "));
     Proven {
         merge: branch.map(|branch| format!("git merge {branch}")),
         shipped,
-        landed: landed.map(|one| landed_view(history, one, blobs)).collect(),
+        landed: landed(history, blobs),
         checks_waived: mission.charter().fields().checked == Checked::Waived,
     }
 }

@@ -12,6 +12,7 @@ use backstop_engine::{Gate, GateKind, Lane, Mission};
 use serde::Serialize;
 
 use crate::blobs::Blobs;
+use crate::history::History;
 
 /// A gate between roles, as it counts now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -96,6 +97,8 @@ fn opens(kind: gates::GateKind, role: &RoleName, state: StateKind) -> String {
 pub struct ReviewView {
     /// The phase whose work is reviewed.
     pub phase: Phase,
+    /// Which loop of that phase it is, from 1; of the present one alone where no history is looked at.
+    pub number: usize,
     /// Where the loop is.
     pub state: review::StateKind,
     /// What it used of its bounds.
@@ -130,6 +133,7 @@ pub fn review(lane: &Lane) -> Option<ReviewView> {
     });
     Some(ReviewView {
         phase: lane.phase,
+        number: 1,
         state: review.kind(),
         budget: receipt.budget_line(),
         pin: receipt.pin(),
@@ -150,6 +154,38 @@ pub fn review(lane: &Lane) -> Option<ReviewView> {
         },
         answered_by: answered,
     })
+}
+
+/// Every review loop of a mission, in order, each as it was last seen.
+pub(super) fn reviews(history: &History) -> Vec<ReviewView> {
+    let mut seen: Vec<ReviewView> = Vec::new();
+    let mut before: Option<(Phase, Loop)> = None;
+    for (_, mission) in history.walk() {
+        let lane = mission.lane();
+        if let (Some(now), Some(mut view)) = (&lane.review, review(lane)) {
+            let goes_on = before
+                .as_ref()
+                .is_some_and(|(phase, before)| *phase == lane.phase && continues(before, now));
+            if goes_on {
+                seen.pop();
+            }
+            let earlier = seen.iter().filter(|one| one.phase == view.phase).count();
+            view.number = earlier.saturating_add(1);
+            seen.push(view);
+        }
+        before = lane.review.clone().map(|review| (lane.phase, review));
+    }
+    seen
+}
+
+/// Whether `now` is the same loop as `before`: its record only grows, and it does not come back from an end.
+fn continues(before: &Loop, now: &Loop) -> bool {
+    let ended = |one: &Loop| matches!(one, Loop::Stopped(_) | Loop::Verified(_));
+    let grown = now
+        .receipt()
+        .entries()
+        .starts_with(before.receipt().entries());
+    grown && (!ended(before) || ended(now))
 }
 
 /// What became of a handoff.

@@ -78,6 +78,7 @@ fn all_rules() -> Vec<Rule> {
         Rule::Tightened,
         Rule::Supervised,
         Rule::Noted,
+        Rule::TakenOver,
         Rule::AskedAgain,
         Rule::GateChecksRed,
         Rule::NewGeneration,

@@ -2,6 +2,7 @@
 
 use backstop_testkit::engine::gates::{GateKind as Held, Holder, StateKind};
 use backstop_testkit::engine::mode::Verdict;
+use backstop_testkit::engine::vocab::Digest;
 use backstop_testkit::engine::{Answer, Gate, GateKind, Mission, Verb};
 
 /// What a gate offers; `broke` when an account that it names is exhausted.
@@ -32,12 +33,22 @@ pub(crate) fn takes(mission: &Mission, gate: &Gate, answer: &Answer) -> bool {
     let covered = match (gate.digest, answer.digest) {
         (Some(asked), Some(shown)) => asked == shown,
         (Some(_), None) => answer.verb != Verb::Approve,
-        (None, _) => true,
+        (None, None) => true,
+        (None, Some(shown)) => is_of_the_lane(mission, answer.verb, shown),
     };
     gate.offers.contains(&answer.verb)
         && (noted || !wants_words(mission, gate, answer.verb))
         && covered
         && (gate.kind != GateKind::Held || can_be(mission, gate, answer.verb))
+}
+
+/// Who goes on beside a branch that was moved means the work as it is, or what the branch was moved to.
+fn is_of_the_lane(mission: &Mission, verb: Verb, shown: Digest) -> bool {
+    let lane = mission.lane();
+    match (&lane.moved, verb) {
+        (Some(moved), Verb::Retry | Verb::Grant) => shown == moved.tree || shown == lane.head.tree,
+        (Some(_) | None, _) => true,
+    }
 }
 
 fn wants_words(mission: &Mission, gate: &Gate, verb: Verb) -> bool {

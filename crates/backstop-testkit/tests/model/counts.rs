@@ -1,55 +1,20 @@
 //! A mission that only counts: where it is, how often what happened, and who is asked. Written from the policy alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use backstop_testkit::engine::mode::{Account, MAX_GRANTS};
 use backstop_testkit::engine::vocab::Stage;
-use backstop_testkit::engine::{CheckFor, GateKind, Role, Verb};
+use backstop_testkit::engine::{GateKind, Verb};
 
 use crate::deeds::Deed;
-use crate::gates::{Board, Set};
-use crate::handoffs::Handoffs;
-use crate::team::{Passed, Review};
 
 /// What differs between the missions of the model.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Scene {
     pub(crate) supervise: bool,
     pub(crate) decide: bool,
-    /// Whether it is opened at Code although others could work before.
-    pub(crate) late: bool,
+    pub(crate) scout: bool,
     pub(crate) lanes: u32,
-    /// Who is on besides the implementer.
-    pub(crate) roles: BTreeSet<Role>,
-    pub(crate) gates: Set,
-}
-
-impl Scene {
-    pub(crate) fn on(&self, role: Role) -> bool {
-        role == Role::Implementer || self.roles.contains(&role)
-    }
-
-    fn first_at(&self, stage: Stage) -> Option<Role> {
-        let own = |role: &Role| role.stage() == stage && self.on(*role);
-        Role::ALL.into_iter().find(own)
-    }
-
-    /// Where each lane begins.
-    pub(crate) fn from(&self) -> Stage {
-        let early = self.on(Role::Scout) || self.on(Role::Planner);
-        if early && !self.late {
-            Stage::Define
-        } else {
-            Stage::Code
-        }
-    }
-
-    fn board(&self) -> Board {
-        let from = self.from();
-        Board::new(self.gates, self.on(Role::Reviewer), |role| {
-            role.stage() < from
-        })
-    }
 }
 
 /// What is done next.
@@ -58,9 +23,7 @@ pub(crate) enum Then {
     Preflight,
     Launch,
     LaunchAgain,
-    Turn(Role),
-    Visit,
-    Checks(CheckFor),
+    Checks,
     Land,
     NextLane,
     Merge,
@@ -73,9 +36,6 @@ pub(crate) struct Asking {
     kind: GateKind,
     broke: Vec<Account>,
     then: Then,
-    // Whether it is about a failed visit, and the gate between roles that holds.
-    failed: bool,
-    holder: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,30 +57,12 @@ pub(crate) struct Counts {
     pub(crate) at: At,
     pub(crate) stage: Stage,
     pub(crate) phase: u32,
-    pub(crate) stopping: bool,
-    // Trees have numbers: the base is 0, and no two pieces of work are the same.
-    pub(crate) tree: u32,
-    pub(crate) newest: u32,
-    pub(crate) landed: BTreeSet<u32>,
-    // Of the lane: its visits, the trees that failed at Validate, whether there is new work since, who has done their work,
-    // and the tree that may land.
-    visits: BTreeMap<Stage, u32>,
-    pub(crate) failed: Vec<u32>,
-    pub(crate) moved: bool,
-    pub(crate) completed: BTreeSet<Role>,
-    pub(crate) cleared: Option<u32>,
-    pub(crate) board: Board,
-    pub(crate) handoffs: Handoffs,
-    pub(crate) review: Option<Review>,
-    // Of the visit: the tree at its entry, whose turn it is, whether anybody was let in, how often a verdict was asked for
-    // again, who has passed the work, and how much the last launch was given.
-    pub(crate) entry: u32,
-    pub(crate) role: Option<Role>,
-    let_in: bool,
-    pub(crate) asked: u32,
-    pub(crate) passed: Passed,
-    pub(crate) given: usize,
-    pub(crate) used: BTreeMap<Account, u64>,
+    stopping: bool,
+    // Of the lane: visits to Code, whether Validate has failed, and whether the tree is new since.
+    visits: u32,
+    failed: bool,
+    moved: bool,
+    used: BTreeMap<Account, u64>,
     grants: BTreeMap<Account, u8>,
 }
 
@@ -146,7 +88,7 @@ const LANE: [Account; 6] = [
 ];
 
 /// The small ceilings; all tokens are one unit here.
-pub(crate) const fn ceiling(account: Account) -> u64 {
+const fn ceiling(account: Account) -> u64 {
     match account {
         Account::Streak | Account::Infra | Account::QuotaWaits | Account::Preflight => 2,
         Account::PhaseFailures | Account::InfraTotal => 3,
@@ -161,37 +103,23 @@ pub(crate) const fn ceiling(account: Account) -> u64 {
 
 impl Counts {
     pub(crate) fn new(scene: Scene) -> Self {
+        let stage = if scene.scout {
+            Stage::Define
+        } else {
+            Stage::Code
+        };
         Self {
+            scene,
             at: At::Doing(Then::Preflight),
-            stage: scene.from(),
+            stage,
             phase: 1,
             stopping: false,
-            tree: 0,
-            newest: 0,
-            landed: BTreeSet::new(),
-            visits: BTreeMap::new(),
-            failed: Vec::new(),
+            visits: 0,
+            failed: false,
             moved: false,
-            completed: BTreeSet::new(),
-            cleared: None,
-            board: scene.board(),
-            handoffs: Handoffs::default(),
-            review: None,
-            entry: 0,
-            role: None,
-            let_in: false,
-            asked: 0,
-            passed: Passed::default(),
-            given: 0,
             used: BTreeMap::new(),
             grants: BTreeMap::new(),
-            scene,
         }
-    }
-
-    /// The present visit of the present stage.
-    pub(crate) fn visit(&self) -> u32 {
-        self.visits.get(&self.stage).copied().unwrap_or(1).max(1)
     }
 
     pub(crate) fn used(&self, account: Account) -> u64 {
@@ -258,19 +186,15 @@ impl Counts {
                 self.ask(Some(GateKind::Preflight), broke, Then::Preflight);
             }
             (Then::Launch | Then::LaunchAgain, _) => return self.attempt(deed),
-            (Then::Checks(what), _) => return self.check(what, deed),
-            (Then::Land, Deed::Landed) => {
-                self.landed.insert(self.phase);
-                self.go(Then::NextLane);
-            }
+            (Then::Checks, _) => return self.check(deed),
+            (Then::Land, Deed::Landed) => self.go(Then::NextLane),
             (Then::Land, Deed::LandFailed) => {
                 let broke = self.fault();
                 self.ask(Some(GateKind::Infra), broke, Then::Land);
             }
             (Then::Merge, Deed::MergedSame) => self.go(Then::AskToShip),
             (Then::Merge, Deed::MergedNew) => {
-                self.new_tree();
-                self.cleared = None;
+                self.moved = true;
                 self.enter(Stage::Validate);
             }
             (Then::Merge, Deed::Conflict) => self.ask_to_ship(GateKind::ShipFailed),
@@ -280,32 +204,32 @@ impl Counts {
     }
 
     fn attempt(&mut self, deed: Deed) -> bool {
-        let Some(role) = self.role.filter(|_| deed.ends_attempt()) else {
+        let faulty = matches!(deed, Deed::Died | Deed::CutOff | Deed::Unavailable);
+        let broke = if faulty { self.fault() } else { Vec::new() };
+        let ends = matches!(
+            deed,
+            Deed::Worked
+                | Deed::DidNothing
+                | Deed::Failed
+                | Deed::Limited
+                | Deed::LimitedForLong
+                | Deed::Asked
+                | Deed::Spent
+                | Deed::Cancelled
+        );
+        if !faulty && !ends {
             return false;
-        };
-        if deed == Deed::Spent {
-            self.used.insert(Account::Tokens, 1);
         }
-        if deed == Deed::CutOff && self.stage == Stage::Code {
-            self.new_tree();
+        if ends {
+            self.used.insert(Account::Infra, 0);
         }
-        let lead = role == Role::ReleaseLead;
-        let broke = if deed.is_fault() {
-            self.fault()
-        } else {
-            if !(lead && deed.is_limit()) {
-                self.settle_faults();
-            }
-            Vec::new()
-        };
+        let idle_code = self.stage == Stage::Code && self.visits == 1;
         match deed {
-            _ if lead => {
-                if deed.is_limit() {
-                    self.add(Account::QuotaWaits);
-                }
-                self.noted(deed);
+            Deed::Worked => {
+                self.moved = true;
+                self.forward();
             }
-            _ if deed.claims_success() => self.succeeds(role, deed),
+            Deed::DidNothing if !idle_code => self.forward(),
             Deed::Died if broke.is_empty() => self.go(Then::LaunchAgain),
             Deed::CutOff if broke.is_empty() => self.wait(Then::LaunchAgain),
             Deed::Died | Deed::CutOff => self.ask(None, broke, Then::Launch),
@@ -317,7 +241,12 @@ impl Counts {
                 self.stopping = false;
                 self.at = At::Parked(Then::Launch);
             }
-            _ => self.ask(Some(GateKind::Review), broke, Then::Launch),
+            _ => {
+                if deed == Deed::Spent {
+                    self.used.insert(Account::Tokens, 1);
+                }
+                self.ask(Some(GateKind::Review), broke, Then::Launch);
+            }
         }
         true
     }
@@ -342,6 +271,55 @@ impl Counts {
         self.go(Then::Launch);
     }
 
+    fn check(&mut self, deed: Deed) -> bool {
+        match deed {
+            Deed::Green => {
+                let reasons = self.reasons(&[Account::PhaseFailures]);
+                self.judged(reasons, Then::Land);
+            }
+            Deed::Red => {
+                if !self.failed || self.moved {
+                    self.used.insert(Account::Streak, 0);
+                }
+                (self.failed, self.moved) = (true, false);
+                self.add(Account::Streak);
+                self.add(Account::PhaseFailures);
+                let streak: &[Account] = if self.scene.supervise {
+                    &[]
+                } else {
+                    &[Account::Streak]
+                };
+                let reasons = self.reasons(&[&[Account::PhaseFailures], streak].concat());
+                self.judged(reasons, Then::Checks);
+            }
+            Deed::NotRun if self.stopping => self.go(Then::Checks),
+            Deed::NotRun => {
+                let broke = self.fault();
+                if broke.is_empty() {
+                    self.wait(Then::Checks);
+                } else {
+                    self.ask(Some(GateKind::Infra), broke, Then::Checks);
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// What of the ceilings is reached; in supervise a person is asked even if none is.
+    fn reasons(&self, accounts: &[Account]) -> Option<Vec<Account>> {
+        let broke = self.broke(accounts);
+        (!broke.is_empty() || self.scene.supervise).then_some(broke)
+    }
+
+    fn judged(&mut self, reasons: Option<Vec<Account>>, otherwise: Then) {
+        match (reasons, otherwise) {
+            (Some(broke), _) => self.ask(Some(GateKind::Validate), broke, Then::Land),
+            (None, Then::Land) => self.go(Then::Land),
+            (None, _) => self.enter(Stage::Code),
+        }
+    }
+
     fn answer(&mut self, asking: &Asking, verb: Verb) -> bool {
         if !asking.offers().contains(&verb) {
             return false;
@@ -350,85 +328,28 @@ impl Counts {
         if verb == Verb::Grant && asking.broke.iter().any(spent) {
             return false;
         }
-        let mut sent_back = false;
-        if let (Verb::Reject, Some(id)) = (verb, asking.holder) {
-            let tree = self.judged();
-            match self.board.reject(id, tree) {
-                Some(retries) => sent_back = retries,
-                None => return false,
-            }
-        }
-        self.note(asking, verb);
         match (asking.kind, verb) {
             (_, Verb::Abort) => self.at = At::Ended { shipped: false },
-            (GateKind::Held, _) => self.held(asking, verb, sent_back),
             (GateKind::Preflight, Verb::Approve) => self.waive(),
-            (GateKind::Validate, Verb::Approve) => {
-                if asking.failed {
-                    self.overruled();
-                }
-                self.go(Then::Land);
-            }
+            (GateKind::Validate, Verb::Approve) => self.go(Then::Land),
             (_, Verb::Approve) => self.at = At::Shipping,
             (GateKind::Validate, Verb::Reject) => self.enter(Stage::Code),
             (_, Verb::Reject) => {
                 self.add(Account::PhaseFailures);
                 self.enter(Stage::Code);
             }
-            (GateKind::Validate, Verb::Grant) => {
+            (kind, Verb::Grant) => {
                 self.refill(&asking.broke);
-                self.enter(Stage::Code);
-            }
-            (GateKind::Validate, Verb::Retry) => {
-                self.review = None;
-                self.judge_again();
-                self.enter(Stage::Validate);
-            }
-            (_, Verb::Grant | Verb::Retry) => {
-                if verb == Verb::Grant {
-                    self.refill(&asking.broke);
+                if kind == GateKind::Validate {
+                    self.enter(Stage::Code);
+                } else {
+                    self.go(asking.then);
                 }
-                if asking.then == Then::Visit {
-                    self.judge_again();
-                }
-                self.go(asking.then);
             }
+            (GateKind::Validate, Verb::Retry) => self.enter(Stage::Validate),
+            (_, Verb::Retry) => self.go(asking.then),
         }
         true
-    }
-
-    /// An answer about a gate between roles.
-    fn held(&mut self, asking: &Asking, verb: Verb, sent_back: bool) {
-        let Some(id) = asking.holder else {
-            return;
-        };
-        let role = self.board.spec(id).role;
-        match verb {
-            Verb::Approve => {
-                self.open_holder(id, asking.failed);
-                self.go(asking.then);
-            }
-            Verb::Retry => {
-                self.board.retry(&[role]);
-                if role.judges() {
-                    self.judge_again();
-                }
-                self.again(role, asking.then);
-            }
-            _ if sent_back => self.again(role, asking.then),
-            _ => self.go(asking.then),
-        }
-    }
-
-    /// What a person wrote goes to whoever works next because of it.
-    fn note(&mut self, asking: &Asking, verb: Verb) {
-        let holder = asking.holder.map(|id| self.board.spec(id).role);
-        let to = match (verb, asking.kind) {
-            (Verb::Reject | Verb::Retry, GateKind::Held) => holder,
-            (Verb::Reject, _) | (Verb::Grant, GateKind::Validate) => None,
-            _ => self.role.or_else(|| self.scene.first_at(self.stage)),
-        };
-        self.hand(None, to.unwrap_or(Role::Implementer), None);
     }
 
     fn refill(&mut self, broke: &[Account]) {
@@ -456,11 +377,11 @@ impl Counts {
         true
     }
 
-    /// A new visit of a stage. One in which nobody was let in to code did not happen.
-    pub(crate) fn enter(&mut self, stage: Stage) {
+    /// A new visit of a stage.
+    fn enter(&mut self, stage: Stage) {
         let from = std::mem::replace(&mut self.stage, stage);
         if from != stage {
-            self.settle_faults();
+            self.used.insert(Account::Infra, 0);
         }
         if from < stage {
             self.used.insert(Account::QuotaWaits, 0);
@@ -470,47 +391,28 @@ impl Counts {
         }
         self.used.insert(Account::CheckpointResumes, 0);
         self.grants.insert(Account::CheckpointResumes, 0);
-        if from == Stage::Code && !self.let_in {
-            let coded = self.visits.entry(from).or_default();
-            *coded = coded.saturating_sub(1);
-        }
-        *self.visits.entry(stage).or_default() += 1;
-        (self.let_in, self.passed, self.entry) = (false, Passed::default(), self.tree);
-        self.turn(None);
-        if stage == Stage::Validate {
-            return self.begin_validate();
-        }
-        if stage == Stage::Code {
-            self.cleared = None;
-            if self.visit() > 1 {
-                self.board.renew();
-            }
-        }
-        match self.scene.first_at(stage) {
-            Some(role) => self.go(Then::Turn(role)),
-            None => self.advance(),
-        }
-    }
-
-    pub(crate) fn turn(&mut self, role: Option<Role>) {
-        (self.role, self.asked) = (role, 0);
-    }
-
-    pub(crate) fn advance(&mut self) {
-        match self.stage {
-            Stage::Define => self.enter(Stage::Plan),
+        match stage {
+            Stage::Define => self.go(Then::Launch),
             Stage::Plan => self.enter(Stage::Code),
-            Stage::Code => self.enter(Stage::Validate),
-            Stage::Validate => self.go(Then::Land),
+            Stage::Code => {
+                self.visits += 1;
+                self.go(Then::Launch);
+            }
+            Stage::Validate => self.go(Then::Checks),
             Stage::Ship => self.go(Then::AskToShip),
         }
     }
 
-    pub(crate) fn settle_faults(&mut self) {
-        self.used.insert(Account::Infra, 0);
+    fn forward(&mut self) {
+        let next = if self.stage == Stage::Define {
+            Stage::Plan
+        } else {
+            Stage::Validate
+        };
+        self.enter(next);
     }
 
-    pub(crate) fn wait(&mut self, then: Then) {
+    fn wait(&mut self, then: Then) {
         if std::mem::take(&mut self.stopping) {
             self.at = At::ParkedWaiting(then);
         } else {
@@ -518,7 +420,7 @@ impl Counts {
         }
     }
 
-    pub(crate) fn go(&mut self, then: Then) {
+    fn go(&mut self, then: Then) {
         if then == Then::AskToShip {
             return self.ask_to_ship(GateKind::Ship);
         }
@@ -528,57 +430,24 @@ impl Counts {
         }
         match then {
             Then::Launch | Then::LaunchAgain => self.launch(then),
-            Then::Turn(role) => {
-                self.turn(Some(role));
-                self.launch(Then::Launch);
-            }
-            Then::Visit => self.enter(self.stage),
-            Then::Land => self.land(),
             Then::NextLane => self.next_lane(),
-            Then::Preflight | Then::Checks(_) | Then::Merge => self.at = At::Doing(then),
+            Then::Preflight | Then::Checks | Then::Land | Then::Merge => self.at = At::Doing(then),
             Then::AskToShip => {}
         }
     }
 
     fn launch(&mut self, then: Then) {
-        let Some(role) = self.role else {
-            return self.advance();
-        };
-        if self.board.waits_for_checks(role, self.entry) {
-            return self.go(Then::Checks(CheckFor::Start(role)));
-        }
         let mut broke = self.broke(&[Account::Tokens]);
         if then == Then::Launch {
             broke.extend(self.broke(&[Account::Attempts]));
         }
-        match role {
-            _ if broke.is_empty() => {}
-            Role::ReleaseLead => return self.noted(Deed::Failed),
-            _ => return self.ask(None, broke, Then::Launch),
-        }
-        if self.board.holder(Some(role), self.entry).is_some() {
-            return self.ask_holder(false, Then::Launch);
+        if !broke.is_empty() {
+            return self.ask(None, broke, Then::Launch);
         }
         if then == Then::Launch {
             self.add(Account::Attempts);
         }
-        self.let_in = true;
-        self.board.started(role);
-        let (visit, entry) = (self.visit(), self.entry);
-        let open = |id: &str| self.board.is_open(id, entry);
-        self.given = self.handoffs.give(role, visit, open);
-        self.at = At::Doing(Then::Launch);
-    }
-
-    fn land(&mut self) {
-        self.turn(None);
-        if self.cleared != Some(self.tree) {
-            return self.enter(Stage::Validate);
-        }
-        if self.board.holder(None, self.tree).is_some() {
-            return self.ask_holder(false, Then::Land);
-        }
-        self.at = At::Doing(Then::Land);
+        self.at = At::Doing(then);
     }
 
     fn next_lane(&mut self) {
@@ -590,30 +459,21 @@ impl Counts {
             self.used.insert(account, 0);
             self.grants.insert(account, 0);
         }
-        *self = Self {
-            at: self.at.clone(),
-            phase: self.phase,
-            tree: self.tree,
-            newest: self.newest,
-            landed: self.landed.clone(),
-            used: self.used.clone(),
-            grants: self.grants.clone(),
-            ..Self::new(self.scene.clone())
+        (self.visits, self.failed, self.moved) = (0, false, false);
+        self.stage = if self.scene.scout {
+            Stage::Define
+        } else {
+            Stage::Code
         };
         self.enter(self.stage);
     }
 
-    pub(crate) fn ask_to_ship(&mut self, kind: GateKind) {
+    fn ask_to_ship(&mut self, kind: GateKind) {
         self.ask(Some(kind), Vec::new(), Then::AskToShip);
     }
 
-    /// Where an agent is launched next, what it would lack is asked for too. At Validate the whole visit is done again.
-    pub(crate) fn ask(&mut self, kind: Option<GateKind>, mut broke: Vec<Account>, mut then: Then) {
-        if then == Then::Launch && self.stage == Stage::Validate {
-            then = Then::Visit;
-            self.turn(None);
-        }
-        if matches!(then, Then::Launch | Then::Visit) {
+    fn ask(&mut self, kind: Option<GateKind>, mut broke: Vec<Account>, then: Then) {
+        if then == Then::Launch {
             broke.extend(self.broke(&[Account::Tokens, Account::Attempts]));
         }
         broke.sort();
@@ -622,37 +482,7 @@ impl Counts {
         let Some(kind) = kinds.min() else {
             return;
         };
-        self.open(Asking {
-            kind,
-            broke,
-            then,
-            failed: false,
-            holder: None,
-        });
-    }
-
-    pub(crate) fn ask_at_validate(&mut self, broke: Vec<Account>, clean: bool) {
-        self.open(Asking {
-            kind: GateKind::Validate,
-            broke,
-            then: Then::Land,
-            failed: !clean,
-            holder: None,
-        });
-    }
-
-    /// Asks about the first gate that holds whoever is next.
-    pub(crate) fn ask_holder(&mut self, failed: bool, then: Then) {
-        self.open(Asking {
-            kind: GateKind::Held,
-            broke: Vec::new(),
-            then,
-            failed,
-            holder: self.board.holder(self.role, self.judged()),
-        });
-    }
-
-    fn open(&mut self, asking: Asking) {
+        let asking = Asking { kind, broke, then };
         self.at = if std::mem::take(&mut self.stopping) {
             At::ParkedGate(asking)
         } else {
@@ -660,16 +490,16 @@ impl Counts {
         };
     }
 
-    pub(crate) fn add(&mut self, account: Account) {
+    fn add(&mut self, account: Account) {
         *self.used.entry(account).or_default() += 1;
     }
 
-    pub(crate) fn broke(&self, accounts: &[Account]) -> Vec<Account> {
+    fn broke(&self, accounts: &[Account]) -> Vec<Account> {
         let spent = |account: &&Account| self.used(**account) >= ceiling(**account);
         accounts.iter().filter(spent).copied().collect()
     }
 
-    pub(crate) fn fault(&mut self) -> Vec<Account> {
+    fn fault(&mut self) -> Vec<Account> {
         self.add(Account::Infra);
         self.add(Account::InfraTotal);
         self.broke(&[Account::Infra, Account::InfraTotal])

@@ -1,22 +1,14 @@
 //! What can happen to a mission, without its particulars.
 
-use backstop_testkit::engine::{Role, Verb};
+use backstop_testkit::engine::Verb;
 
 /// Something that happens, without its particulars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Deed {
     PreflightHeld,
     PreflightFailed,
-    // Ends of an attempt that claim success. Of a role that judges the first is a pass of a tree that moved under it, the
-    // next two a pass, then: a pass with findings, a pass by the author, a failure with findings and one without, no verdict.
     Worked,
-    Undid,
     DidNothing,
-    Doubted,
-    SharedSession,
-    FoundFaults,
-    FoundNothing,
-    Mute,
     Failed,
     Limited,
     LimitedForLong,
@@ -46,17 +38,11 @@ pub(crate) enum Deed {
 }
 
 impl Deed {
-    pub(crate) const ALL: [Self; 40] = [
+    pub(crate) const ALL: [Self; 34] = [
         Self::PreflightHeld,
         Self::PreflightFailed,
         Self::Worked,
-        Self::Undid,
         Self::DidNothing,
-        Self::Doubted,
-        Self::SharedSession,
-        Self::FoundFaults,
-        Self::FoundNothing,
-        Self::Mute,
         Self::Failed,
         Self::Limited,
         Self::LimitedForLong,
@@ -90,65 +76,13 @@ impl Deed {
     ];
 
     /// How often it is chosen: what leads on, more often; what ends a way or closes a door, hardly ever.
-    pub(crate) const fn weight(self, next: Option<Role>) -> usize {
-        let judges = matches!(next, Some(Role::Reviewer | Role::Verifier));
+    pub(crate) const fn weight(self) -> usize {
         match self {
-            Self::Worked if judges => 1,
-            Self::DidNothing if judges => 24,
-            Self::FoundFaults if judges => 12,
-            Self::Mute if judges => 6,
-            Self::Worked
-            | Self::Green
-            | Self::Landed
-            | Self::PreflightHeld
-            | Self::Answer(Verb::Approve | Verb::Grant) => 24,
-            Self::Red | Self::WaitEnded | Self::Resume => 12,
-            Self::Answer(Verb::Retry | Verb::Reject) => 8,
-            Self::Undid | Self::BaseMoved | Self::MergedNew => 4,
-            Self::Answer(Verb::Abort)
-            | Self::Supervise
-            | Self::Stop
-            | Self::Expired
-            | Self::Cancelled => 1,
-            _ => 2,
+            Self::Worked | Self::DidNothing | Self::Green | Self::Red | Self::Landed => 12,
+            Self::PreflightHeld | Self::Answer(Verb::Retry | Verb::Grant | Verb::Reject) => 8,
+            Self::Answer(Verb::Abort) | Self::Supervise | Self::Stop => 1,
+            _ => 3,
         }
-    }
-
-    /// Whether an agent says that it has done its work.
-    pub(crate) const fn claims_success(self) -> bool {
-        matches!(
-            self,
-            Self::Worked
-                | Self::Undid
-                | Self::DidNothing
-                | Self::Doubted
-                | Self::SharedSession
-                | Self::FoundFaults
-                | Self::FoundNothing
-                | Self::Mute
-        )
-    }
-
-    pub(crate) const fn is_fault(self) -> bool {
-        matches!(self, Self::Died | Self::CutOff | Self::Unavailable)
-    }
-
-    pub(crate) const fn is_limit(self) -> bool {
-        matches!(self, Self::Limited | Self::LimitedForLong)
-    }
-
-    pub(crate) const fn ends_attempt(self) -> bool {
-        self.claims_success()
-            || self.is_fault()
-            || matches!(
-                self,
-                Self::Failed
-                    | Self::Limited
-                    | Self::LimitedForLong
-                    | Self::Asked
-                    | Self::Spent
-                    | Self::Cancelled
-            )
     }
 
     pub(crate) const STRAIGHT: [Self; 6] = [
@@ -156,25 +90,6 @@ impl Deed {
         Self::Worked,
         Self::Green,
         Self::Landed,
-        Self::Answer(Verb::Approve),
-        Self::Shipped,
-    ];
-
-    /// A whole team under the stop-ship gates: the reviewer fails the work once, then all pass it.
-    pub(crate) const TEAM: [Self; 15] = [
-        Self::PreflightHeld,
-        Self::DidNothing,
-        Self::Answer(Verb::Approve),
-        Self::Worked,
-        Self::Green,
-        Self::FoundFaults,
-        Self::Worked,
-        Self::Green,
-        Self::DidNothing,
-        Self::DidNothing,
-        Self::Green,
-        Self::Landed,
-        Self::DidNothing,
         Self::Answer(Verb::Approve),
         Self::Shipped,
     ];

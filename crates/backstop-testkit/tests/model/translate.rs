@@ -1,15 +1,13 @@
 //! A deed of the model as a fact for the engine; where nothing waits for it, as a fact that does not fit.
 
-use backstop_testkit::engine::gates::{NoVerdict, Verdict};
 use backstop_testkit::engine::mode::Account;
 use backstop_testkit::engine::outcome::{FailCause, Interruption, Status, UnavailableCause};
-use backstop_testkit::engine::review::{Finding, Findings};
-use backstop_testkit::engine::vocab::{EffectId, GateId, Span, Stage};
+use backstop_testkit::engine::vocab::{EffectId, GateId, Span};
 use backstop_testkit::engine::{
     Answer, BaseMerged, CheckVerdict, ChecksRan, Fact, Head, MergeOutcome, Mission, Point,
-    PointVerdict, PreflightRan, Ruling, ShipOutcome, Shipped, Verb,
+    PointVerdict, PreflightRan, ShipOutcome, Shipped, Verb,
 };
-use backstop_testkit::{check_results, commit, ended, fails, fresh, note, operator, short, tree};
+use backstop_testkit::{check_results, commit, ended, fresh, note, operator, short};
 
 use crate::deeds::Deed;
 
@@ -44,13 +42,7 @@ pub(crate) fn fact(mission: &Mission, deed: Deed) -> Fact {
         Deed::Resume => Fact::Resumed { by: operator() },
         Deed::Supervise => Fact::Supervised { by: operator() },
         Deed::Worked
-        | Deed::Undid
         | Deed::DidNothing
-        | Deed::Doubted
-        | Deed::SharedSession
-        | Deed::FoundFaults
-        | Deed::FoundNothing
-        | Deed::Mute
         | Deed::Failed
         | Deed::Limited
         | Deed::LimitedForLong
@@ -76,29 +68,11 @@ fn preflight(effect: EffectId, verdict: PointVerdict) -> Fact {
 
 fn attempt(mission: &Mission, effect: EffectId, deed: Deed) -> Fact {
     let mut end = ended(mission, effect, status(mission, deed));
-    let lane = mission.lane();
-    match deed {
-        Deed::Worked => end.head = Some(fresh(effect)),
-        // What was done before a cut is kept.
-        Deed::CutOff if lane.stage == Stage::Code => end.head = Some(fresh(effect)),
-        Deed::Undid if lane.stage == Stage::Code => {
-            let tree = tree(0);
-            let fresh = fresh(effect);
-            end.head = Some(Head { tree, ..fresh });
-        }
-        Deed::Doubted => {
-            let findings = Findings::clip(Finding::clip("and yet"));
-            let verdict = Verdict::Pass;
-            end.ruling = Some(Ruling::Verdict { verdict, findings });
-        }
-        Deed::SharedSession if lane.stage == Stage::Validate => {
-            end.route = lane.implementer.clone().unwrap_or_default();
-        }
-        Deed::FoundFaults => end.ruling = Some(fails("a fault")),
-        Deed::FoundNothing => end.ruling = Some(fails("")),
-        Deed::Mute => end.ruling = Some(Ruling::None(NoVerdict::Blank)),
-        Deed::Spent => end.usage.tokens = mission.meter().remaining(Account::Tokens),
-        _ => {}
+    if deed == Deed::Worked {
+        end.head = Some(fresh(effect));
+    }
+    if deed == Deed::Spent {
+        end.usage.tokens = mission.meter().remaining(Account::Tokens);
     }
     Fact::AttemptEnded(Box::new(end))
 }
@@ -106,7 +80,7 @@ fn attempt(mission: &Mission, effect: EffectId, deed: Deed) -> Fact {
 fn status(mission: &Mission, deed: Deed) -> Status {
     let later = Span::from_hours(9 * 24);
     match deed {
-        _ if deed.claims_success() => Status::Success,
+        Deed::Worked | Deed::DidNothing => Status::Success,
         Deed::Limited => Status::RateLimited { until: None },
         Deed::LimitedForLong => Status::RateLimited {
             until: Some(mission.now().after(later)),
