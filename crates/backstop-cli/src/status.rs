@@ -33,7 +33,7 @@ pub(crate) fn status(place: &Place, args: &StatusArgs) -> Result<Status, Fault> 
 fn one(place: &Place, wanted: &str, json: bool) -> Result<Status, Fault> {
     let dir = place.mission(Some(wanted))?;
     let history = place::read(&dir)?;
-    let seen = view::status(&history, dir.holder().as_ref());
+    let seen = view::status(&history, &dir);
     if json {
         return out::json(&seen);
     }
@@ -67,8 +67,7 @@ pub(crate) fn missions(place: &Place) -> Result<Missions, Fault> {
     for (mission, read) in place.all()? {
         match read {
             Ok((dir, history)) => {
-                let holder = dir.holder();
-                found.missions.push(view::status(&history, holder.as_ref()));
+                found.missions.push(view::status(&history, &dir));
             }
             Err(fault) => found.damaged.push(Damaged {
                 mission,
@@ -124,6 +123,15 @@ fn brief(seen: &view::Status, now: Timestamp) -> String {
         now.since(seen.since)
     );
     let _ = writeln!(text, "  spent     {}", spent(&seen.spend));
+    if let Some(limit) = &seen.limit {
+        let _ = writeln!(
+            text,
+            "  waits     for the account's limit until {} (in {}), which mission {} met",
+            clock::utc(limit.until),
+            limit.until.since(now),
+            limit.mission
+        );
+    }
     if let Some(wakes) = seen.wakes_at {
         let _ = writeln!(
             text,

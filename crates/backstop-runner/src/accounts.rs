@@ -6,9 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use backstop_engine::Order;
 use backstop_engine::outcome::Status;
-use backstop_engine::vocab::{MissionId, Timestamp};
+use backstop_engine::vocab::{EffectId, MissionId, Timestamp};
+use backstop_engine::{Effect, Order};
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
@@ -16,6 +16,7 @@ use crate::clock;
 use crate::disk;
 use crate::edge::{Ground, Settings};
 use crate::executor::Halted;
+use crate::history::History;
 
 /// The operator's setting that names the account of an agent.
 pub(crate) const ACCOUNT: &str = "account";
@@ -58,6 +59,35 @@ pub fn limit(accounts: &Path, settings: &Settings, agent: &str, now: Timestamp) 
     let limit: Limit = serde_json::from_slice(&bytes).ok()?;
     let left = limit.until.as_millis().checked_sub(now.as_millis())?;
     (left > 0 && Duration::from_millis(left) <= FARTHEST).then_some(limit)
+}
+
+/// The limit that holds back the launch of a mission, where one does.
+#[must_use]
+pub fn held(history: &History, accounts: &Path, now: Timestamp) -> Option<Limit> {
+    let started: Vec<EffectId> = history
+        .steps
+        .iter()
+        .filter_map(|step| Some(step.started()?.0))
+        .collect();
+    let settings = Settings::thaw(history.mission.charter()).ok()?;
+    history
+        .mission
+        .outstanding()
+        .filter(|(id, _)| !started.contains(id))
+        .find_map(|(_, effect)| match effect {
+            Effect::Launch(launch) => {
+                let agent = launch.order().agent.agent.as_str();
+                limit(accounts, &settings, agent, now)
+            }
+            Effect::Preflight
+            | Effect::RunChecks(_)
+            | Effect::Land(_)
+            | Effect::Ship(_)
+            | Effect::MergeBase(_)
+            | Effect::Halt(_)
+            | Effect::Wait(_)
+            | Effect::Ask(_) => None,
+        })
 }
 
 /// Keeps the limit that an attempt met, for the others.

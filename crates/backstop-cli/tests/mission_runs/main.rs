@@ -6,6 +6,7 @@
     reason = "tests end at a fault"
 )]
 
+mod agents;
 mod answers;
 mod approves;
 mod cleans;

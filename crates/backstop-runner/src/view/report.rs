@@ -160,7 +160,7 @@ pub fn report(history: &History, dir: &MissionDir) -> Report {
     let blobs = Blobs::at(dir.blobs());
     let notes = mission.lane().artifacts.get(&Role::ReleaseLead);
     Report {
-        status: status(history, dir.holder().as_ref()),
+        status: status(history, dir),
         goal: fields.goal.to_string(),
         opened_by: fields.opened_by.clone(),
         plan: Settings::thaw(mission.charter())

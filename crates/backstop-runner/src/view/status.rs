@@ -6,8 +6,10 @@ use backstop_engine::{Ended, Position, Role};
 use serde::Serialize;
 
 use super::{GateLine, GateView, ReviewView, Spent, board, gate, review, spent};
+use crate::accounts::{self, Limit};
+use crate::clock;
 use crate::history::{History, Step};
-use crate::state::Holder;
+use crate::state::{Holder, MissionDir};
 use crate::words;
 
 /// All missions of a repository.
@@ -78,6 +80,8 @@ pub struct Status {
     pub opened_at: Timestamp,
     /// Since when it is where it is.
     pub since: Timestamp,
+    /// The limit of its provider's account, met by whatever mission, that it waits for before it launches an agent.
+    pub limit: Option<Limit>,
     /// When it goes on by itself, while it waits for a moment.
     pub wakes_at: Option<Timestamp>,
     /// The process that drives it now.
@@ -123,7 +127,9 @@ impl Status {
 
 /// A mission at a glance, driven by `holder`.
 #[must_use]
-pub fn status(history: &History, holder: Option<&Holder>) -> Status {
+pub fn status(history: &History, dir: &MissionDir) -> Status {
+    let holder = dir.holder();
+    let holder = holder.as_ref();
     let mission = &history.mission;
     let fields = mission.charter().fields();
     let lane = mission.lane();
@@ -143,6 +149,7 @@ pub fn status(history: &History, holder: Option<&Holder>) -> Status {
         attempt: lane.attempt,
         opened_at: fields.opened_at,
         since: moved.map_or(fields.opened_at, |step| step.at),
+        limit: accounts::held(history, &dir.accounts(), clock::now()),
         wakes_at: mission.deadline().filter(|_| waits),
         driven_by: holder.and_then(|holder| holder.pid),
         board: board(lane),
