@@ -5,6 +5,7 @@ use std::time::Duration;
 use backstop_runner::process::{EndedBy, Exit, Heard, Idle, Listen, Order, Pipe, spawn};
 
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+use tokio::task::JoinSet;
 
 use crate::support::{Ear, runs, shell, silent, start};
 
@@ -128,6 +129,32 @@ async fn an_agent_that_ignores_the_grace_is_killed_with_its_group() {
     assert!(!ended.is_killed_from_outside(), "the signal was ours");
     assert_eq!(ear.pids().len(), 2);
     assert!(!ear.pids().into_iter().any(runs));
+}
+
+/// Three levels, the last in a session of its own, and none of them hears SIGTERM.
+const DEAF: &str = "trap '' TERM; echo $$; sh -c 'echo $$; setsid sh -c \"echo \\$\\$; while :; do sleep 1000; done\" & wait' & wait";
+
+#[tokio::test]
+async fn a_thousand_trees_that_refuse_to_end_leave_nobody() {
+    let _alone = crate::support::alone();
+    for _ in 0..125 {
+        let mut round = JoinSet::new();
+        for _ in 0..8 {
+            let mut asked = shell(DEAF);
+            asked.limits.stop_grace = Duration::from_millis(20);
+            round.spawn(async move {
+                let mut ear = Ear::new(3, Heard::Stop(Order::Stop));
+                let ended = spawn(asked).unwrap().wait(&mut ear).await;
+                assert_eq!(ended.left, []);
+                assert_eq!(ended.exit, Exit::Signal(9));
+                ear.pids()
+            });
+        }
+        for pids in round.join_all().await {
+            assert_eq!(pids.len(), 3);
+            assert!(!pids.into_iter().any(runs));
+        }
+    }
 }
 
 #[tokio::test]
