@@ -36,8 +36,19 @@ pub struct Invocation {
     pub fresh_session: Option<String>,
     /// What the agent may do.
     pub access: Access,
+    /// What its final message has to be; for agents that can be held to it.
+    pub schema: Option<Schema>,
     /// Settings of this agent that the operator gave by name, such as the command of `exec`.
     pub options: Vec<(String, String)>,
+}
+
+/// A JSON schema, as text and as a file outside the checkout: programs take one or the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schema {
+    /// Its text.
+    pub text: String,
+    /// A file that holds the same.
+    pub file: PathBuf,
 }
 
 /// What an agent may do in its checkout.

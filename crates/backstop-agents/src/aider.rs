@@ -400,6 +400,7 @@ mod tests {
             session: Some("s1".into()),
             fresh_session: None,
             access,
+            schema: None,
             options: Vec::new(),
         };
         Aider.command(&invocation).unwrap()

@@ -52,6 +52,10 @@ impl Adapter for Claude {
         })
     }
 
+    fn structured(&self) -> Support {
+        Support::Yes
+    }
+
     fn carries(&self) -> &'static [Figure] {
         &[Figure::Cost]
     }
@@ -78,10 +82,12 @@ impl Adapter for Claude {
         if invocation.access == Access::Look {
             args.extend(["--disallowedTools", "Edit,Write,NotebookEdit"].map(String::from));
         }
+        let schema = invocation.schema.as_ref().map(|schema| schema.text.clone());
         args.extend(given([
             ("--model", &invocation.model),
             ("--effort", &invocation.effort),
             ("--resume", &invocation.session),
+            ("--json-schema", &schema),
         ]));
         Ok(CommandLine {
             program: Some(invocation.program("claude")),

@@ -82,9 +82,10 @@ pub(crate) fn failed(line: &Value) -> bool {
         || text(line, "/subtype").is_some_and(|subtype| subtype.starts_with("error"))
 }
 
-/// The last line of a success.
+/// A successful last line. An answer by a schema is the final message, whatever was said beside it.
 pub(crate) fn success(line: &Value, heard: &mut Vec<AgentEvent>) {
-    let said = text(line, "/result").map(str::to_owned);
+    let structured = line.pointer("/structured_output").map(Value::to_string);
+    let said = structured.or_else(|| text(line, "/result").map(str::to_owned));
     heard.extend(said.map(AgentEvent::Text));
     heard.push(AgentEvent::Ended(Terminal::Success));
 }

@@ -50,6 +50,10 @@ impl Adapter for Codex {
         })
     }
 
+    fn structured(&self) -> Support {
+        Support::Yes
+    }
+
     fn carries(&self) -> &'static [Figure] {
         &[Figure::Tokens]
     }
@@ -66,6 +70,12 @@ impl Adapter for Codex {
         if let Some(effort) = &invocation.effort {
             let setting = format!("model_reasoning_effort=\"{effort}\"");
             args.extend(["-c".to_owned(), setting]);
+        }
+        if let Some(schema) = &invocation.schema {
+            args.extend([
+                "--output-schema".to_owned(),
+                schema.file.display().to_string(),
+            ]);
         }
         args.push("-".to_owned());
         Ok(CommandLine {
@@ -236,6 +246,7 @@ fn tokens(usage: &Value) -> Tokens {
 mod tests {
     use super::*;
     use crate::adapter::Access;
+    use crate::adapter::Schema;
     use backstop_outcome::{FailCause, UnavailableCause};
 
     fn invocation() -> Invocation {
@@ -246,6 +257,7 @@ mod tests {
             session: None,
             fresh_session: None,
             access: Access::Write,
+            schema: None,
             options: Vec::new(),
         }
     }
@@ -281,6 +293,17 @@ mod tests {
         assert_eq!(fresh.stdin, Stdin::Text("do it".into()));
         invocation.access = Access::Look;
         assert_eq!(Codex.command(&invocation).unwrap(), fresh);
+        invocation.schema = Some(Schema {
+            text: "{}".into(),
+            file: "/s/verdict.json".into(),
+        });
+        let held = Codex.command(&invocation).unwrap();
+        let schema = ["--output-schema", "/s/verdict.json", "-"];
+        assert_eq!(
+            held.args,
+            [&["exec", "--json", BYPASS], &schema[..]].concat()
+        );
+        invocation.schema = None;
         invocation.model = Some("gpt-5.1-codex".into());
         invocation.effort = Some("high".into());
         invocation.session = Some("an-id".into());

@@ -301,6 +301,7 @@ mod tests {
             session: session.map(String::from),
             fresh_session: Some(NEW.into()),
             access,
+            schema: None,
             options: Vec::new(),
         }
     }

@@ -125,6 +125,7 @@ mod tests {
             session: None,
             fresh_session: None,
             access: Access::Write,
+            schema: None,
             options: vec![(EXEC_COMMAND.into(), command.into())],
         }
     }

@@ -378,6 +378,7 @@ mod tests {
             session: None,
             fresh_session: None,
             access: Access::Write,
+            schema: None,
             options: Vec::new(),
         }
     }

@@ -35,8 +35,8 @@ mod transcript;
 mod trouble;
 
 pub use adapter::{
-    About, Access, Adapter, CommandLine, Features, Figure, Invocation, PROGRAM, Parser, Stdin,
-    Support, all, find, names,
+    About, Access, Adapter, CommandLine, Features, Figure, Invocation, PROGRAM, Parser, Schema,
+    Stdin, Support, all, find, names,
 };
 pub use classify::{Classified, EndedBy, Ending, HostFacts, Rule, SpawnFault, classify};
 pub use event::{AgentEvent, ErrorKind, Stream, Terminal, Tokens, ToolEnd};

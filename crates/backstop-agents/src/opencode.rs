@@ -394,6 +394,7 @@ mod tests {
             session: session.map(String::from),
             fresh_session: None,
             access,
+            schema: None,
             options: Vec::new(),
         }
     }

@@ -182,6 +182,7 @@ mod tests {
             session: session.map(str::to_owned),
             fresh_session: None,
             access,
+            schema: None,
             options: Vec::new(),
         };
         Qwen.command(&invocation).unwrap()

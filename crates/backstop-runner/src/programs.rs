@@ -67,6 +67,7 @@ pub fn look(agent: &'static dyn agents::Adapter, options: Vec<(String, String)>)
         session: None,
         fresh_session: None,
         access: Access::Write,
+        schema: None,
         options,
     };
     if let Err(words) = agent.command(&invocation) {

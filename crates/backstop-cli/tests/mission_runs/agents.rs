@@ -18,6 +18,9 @@ cat >/dev/null
 echo "$*" >>"$E2E_SIDE/launches"
 echo '{"type":"system","subtype":"init","session_id":"5e55","model":"sonnet-9"}'
 case "$*" in
+*--json-schema*)
+    printf '%s\n' '{"type":"result","subtype":"success","is_error":false,"result":"I looked at it.","structured_output":{"verdict":"PASS","reason":"I ran it.\nIt prints 42.","findings":[]},"session_id":"9e9e"}'
+    ;;
 *--resume*)
     echo 42 >work
     echo '{"type":"assistant","message":{"id":"m2","model":"sonnet-9","content":[{"type":"tool_use","id":"t1","name":"Write"}]},"session_id":"5e55"}'
@@ -75,6 +78,35 @@ fn a_limit_is_waited_out_to_the_second_and_the_same_session_taken_up() {
     assert_eq!(world.used(Account::Tokens), 33);
     assert_eq!(world.used(Account::ToolCalls), 1);
     world.nothing_runs();
+}
+
+#[test]
+fn a_judge_that_can_be_held_to_a_schema_is() {
+    let world = world(1);
+    let settings = std::fs::read_to_string(world.repo().join("backstop.toml")).unwrap();
+    world.write("backstop.toml", &format!("{settings}reviewer = {{}}\n"));
+    world.commit("a reviewer");
+    world.backstop(&["run", "x"]).with(3);
+    world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
+    let launches = world.launches();
+    let judged = launches.iter().find(|line| line.contains("--json-schema"));
+    let judged = judged.unwrap();
+    assert!(
+        judged.contains(backstop_engine::Ruling::SCHEMA.trim()),
+        "{judged}"
+    );
+    assert!(
+        judged.contains("--disallowedTools Edit,Write,NotebookEdit"),
+        "{judged}"
+    );
+    let others = launches.len() - 1;
+    assert_eq!(
+        launches
+            .iter()
+            .filter(|line| !line.contains("--json-schema"))
+            .count(),
+        others
+    );
 }
 
 #[test]

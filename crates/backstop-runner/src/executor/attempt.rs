@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use backstop_agents::{self as agents, Access, CommandLine, Features, Support};
+use backstop_agents::{self as agents, Access, CommandLine, Features, Schema, Support};
 use backstop_engine::gates::{GateKind, GateSpec};
 use backstop_engine::outcome::{Interruption, Status, UnavailableCause};
 use backstop_engine::review::{EffectiveReasoning, RouteReceipt, RoutedBy};
@@ -20,6 +20,7 @@ use super::ready::{self, Unready};
 use super::work::{self, Found};
 use super::{Halted, blocking, checks};
 use crate::accounts;
+use crate::disk;
 use crate::edge::Ground;
 use crate::git::{Bench, GitError, LaneRef, Workspace};
 use crate::process::{self, Identity, Limits, Spawn, Stdin};
@@ -200,7 +201,13 @@ pub(super) async fn launch(
             format!("`{name}` is not an agent that this Backstop knows"),
         );
     };
-    let invocation = invocation(ground, adapter.features(), order, given.prompt);
+    let mut invocation = invocation(ground, adapter.features(), order, given.prompt);
+    if order.role.judges() && adapter.structured() == Support::Yes {
+        match verdict_schema(ground) {
+            Ok(schema) => invocation.schema = Some(schema),
+            Err(words) => return Run::never(UNUSABLE, words),
+        }
+    }
     let command = match adapter.command(&invocation) {
         Ok(command) => command,
         Err(words) => return Run::never(UNUSABLE, words),
@@ -269,6 +276,15 @@ fn given(ground: &Ground, order: &Order) -> Given {
     }
 }
 
+/// The schema of a verdict, as text and as a file that agents can read.
+fn verdict_schema(ground: &Ground) -> Result<Schema, String> {
+    let file = ground.dir.path().join("verdict.schema.json");
+    let wrong = |error| format!("`{}` cannot be written: {error}", file.display());
+    disk::swap(&file, Ruling::SCHEMA.as_bytes()).map_err(wrong)?;
+    let text = Ruling::SCHEMA.trim().to_owned();
+    Ok(Schema { text, file })
+}
+
 /// A name for a new session, for an agent that takes one and tells its own too late.
 fn fresh_session(features: Features, order: &Order) -> Option<String> {
     let fresh = order.session.is_none() && features.names_session == Support::Yes;
@@ -293,6 +309,7 @@ fn invocation(
         } else {
             Access::Write
         },
+        schema: None,
         options: options
             .into_iter()
             .flatten()

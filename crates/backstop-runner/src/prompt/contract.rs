@@ -106,18 +106,24 @@ mod tests {
         let forms = &schema["properties"]["findings"]["items"]["anyOf"];
         assert_eq!(forms[0]["type"], "string");
         assert_eq!(keys(&forms[1]), ["path", "summary"]);
-        assert_eq!(forms[1]["required"], json!(["summary"]));
+        // Providers that hold a model to a schema want every key required.
+        assert_eq!(schema["required"], json!(["verdict", "reason", "findings"]));
+        assert_eq!(forms[1]["required"], json!(["summary", "path"]));
+        assert_eq!(
+            forms[1]["properties"]["path"]["type"],
+            json!(["string", "null"])
+        );
         let words = &schema["properties"]["verdict"]["enum"];
         assert_eq!(words, &json!(["PASS", "FAIL"]));
 
-        let findings = json!(["a", {"summary": "b"}, {"summary": "c", "path": "d"}]);
+        let findings = json!(["a", {"summary": "b"}, {"summary": "b", "path": null}, {"summary": "c", "path": "d"}]);
         for word in words.as_array().unwrap() {
             let whole = json!({"verdict": word, "reason": "why", "findings": findings});
             let Ruling::Verdict { verdict, findings } = read(&whole) else {
                 panic!("{whole}");
             };
             assert_eq!(matches!(verdict, Verdict::Pass), word == "PASS");
-            assert_eq!(findings.as_slice().len(), 3);
+            assert_eq!(findings.as_slice().len(), 4);
             let mut more = whole.clone();
             more["sure"] = true.into();
             assert!(matches!(read(&more), Ruling::None(_)), "{more}");
