@@ -43,7 +43,7 @@ impl Adapter for Codex {
             gaps: &[
                 "the end of a limit is a clock time without a zone: it is taken as one of this machine",
                 "a provider of your own in its config.toml is not looked at: whether its key is set shows only when it runs",
-                "it names no costs, and not the model that works",
+                "it does not name the model that works",
                 "without a network it waits for ever: the idle limit ends it",
                 "nothing keeps a reviewer from editing: what it writes is thrown away with its checkout",
             ],

@@ -46,7 +46,6 @@ impl Adapter for Gemini {
             logins: &[".gemini/oauth_creds.json"],
             gaps: &[
                 "it has no setting for the reasoning effort: one that is asked for is passed over",
-                "it names no costs",
                 "a session can be taken up only in the folder that it began in",
                 "a connection that breaks in the middle of an answer ends the run: it does not try again by itself",
                 "while the provider is overloaded it tries again for minutes: the idle limit ends it",

@@ -44,7 +44,6 @@ impl Adapter for Qwen {
             gaps: &[
                 "it says nothing while it sleeps on a limit or a lost network: the idle limit ends it, and why it was quiet is not known",
                 "it works with the key of a service that speaks as OpenAI does, and with no other login",
-                "it does not say what a run cost",
                 "it needs Node 22: an older one makes npm install an older version in silence",
             ],
         })
