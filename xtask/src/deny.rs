@@ -16,23 +16,22 @@ const VERSION: &str = "0.20.2";
 /// Finds or installs cargo-deny, fetches the locked crates, and checks them without a network.
 pub(crate) fn check(repo: &Repo) -> Result<(), Failure> {
     let settings = ["BACKSTOP_TOOLS", "XDG_CACHE_HOME", "HOME"].map(env::var_os);
-    let folder = tools(settings).ok_or_else(no_folder)?;
+    let folder = tools(settings)?;
     let program = ready(&folder, |line| line.run(&repo.root))?;
     cargo("fetch --locked").run(&repo.root)?;
     let arguments = "--offline check bans licenses sources";
     Line::new(&program.to_string_lossy(), arguments).run(&repo.root)
 }
 
-fn no_folder() -> Failure {
-    Failure::Usage("no folder for tools: set `BACKSTOP_TOOLS` to one".to_owned())
-}
-
 /// The folder of tools, from `BACKSTOP_TOOLS`, `XDG_CACHE_HOME` and `HOME`; an empty one is as good as none.
-fn tools(settings: [Option<OsString>; 3]) -> Option<PathBuf> {
+pub(crate) fn tools(settings: [Option<OsString>; 3]) -> Result<PathBuf, Failure> {
     let [tools, cache, home] =
         settings.map(|value| value.filter(|text| !text.is_empty()).map(PathBuf::from));
     let cache = || cache.or_else(|| home.map(|home| home.join(".cache")));
-    tools.or_else(|| cache().map(|cache| cache.join("backstop/tools")))
+    let folder = tools.or_else(|| cache().map(|cache| cache.join("backstop/tools")));
+    folder.ok_or_else(|| {
+        Failure::Usage("no folder for tools: set `BACKSTOP_TOOLS` to one".to_owned())
+    })
 }
 
 /// The program in that folder; `install` runs the line that puts it there.
@@ -71,7 +70,7 @@ mod tests {
     use std::fs;
 
     fn folder_of(settings: [&str; 3]) -> Option<PathBuf> {
-        tools(settings.map(|value| Some(OsString::from(value))))
+        tools(settings.map(|value| Some(OsString::from(value)))).ok()
     }
 
     #[test]
@@ -85,7 +84,7 @@ mod tests {
             folder_of(["", "", "/h"]),
             Some("/h/.cache/backstop/tools".into())
         );
-        assert_eq!(tools([None, None, None]), None);
+        assert!(tools([None, None, None]).is_err());
     }
 
     #[test]

@@ -60,6 +60,9 @@ pub(crate) enum Failure {
     /// A file or an answer is not what it should be.
     #[error("cannot read {what}: {why}")]
     Unreadable { what: String, why: String },
+    /// Something did not end as it must.
+    #[error("{0}")]
+    Wrong(String),
     /// The words after `cargo xtask` mean nothing.
     #[error("{0}")]
     Usage(String),

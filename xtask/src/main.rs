@@ -11,8 +11,10 @@
 mod arrows;
 mod ci;
 mod deny;
+mod e2e;
 mod failure;
 mod metadata;
+mod model;
 mod program;
 mod pure;
 mod repo;
@@ -37,6 +39,8 @@ Usage: cargo xtask <command>
   check-arrows      the table of arrows in ARCHITECTURE.md against the workspace
   check-pure        the policy crates: what they pull in, what they hold, a build without std
   deny              licences, sources and duplicate versions, with a pinned cargo-deny
+  e2e [--agent NAME] [--scenario NAME]
+                    real agent CLIs on real missions, with a scripted model
   tables [--check]  writes the pages of docs/tables; or compares them
   tidy              sizes, names, comments, links, reasons for dependencies
   help              this
@@ -69,6 +73,10 @@ fn run(words: &[&str]) -> Result<(), Failure> {
         ["check-arrows"] => arrows::check(&Repo::open(here)?),
         ["check-pure"] => pure::check(&Repo::open(here)?),
         ["deny"] => deny::check(&Repo::open(here)?),
+        ["e2e", rest @ ..] => match e2e::Wish::read(rest) {
+            Some(wish) => e2e::run(&Repo::open(here)?, wish, &mut io::stdout()),
+            None => Err(Failure::Usage(not_understood(words))),
+        },
         ["tables"] => tables::write(&Repo::open(here)?),
         ["tables", "--check"] => tables::check(&Repo::open(here)?),
         ["tidy"] => tidy::check(&Repo::open(here)?),

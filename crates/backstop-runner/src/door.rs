@@ -4,6 +4,7 @@
 //! A runner listens on a socket that only its user can open. An answer from a process that carries a lane's marker, or
 //! that descends from a lane or from any runner, is refused: an agent can answer neither its own gate nor another's.
 
+use std::convert::Infallible;
 use std::io;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
@@ -26,6 +27,9 @@ const LONGEST: u64 = 256 << 10;
 
 /// How long a request and its answer may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a door that closes waits for those who were let in.
+const PARTING: Duration = Duration::from_secs(2);
 
 /// What a runner answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,17 +145,20 @@ pub fn open(mission: &Path, path: &Path, requests: mpsc::Sender<Request>) -> io:
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
     // Without the sign it is looked for where it would be in the asker's own environment.
     let _ = std::fs::write(sign(mission), path.as_os_str().as_encoded_bytes());
+    let (talk, talks) = mpsc::channel::<Infallible>(1);
     let task = tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            let requests = requests.clone();
+            let (requests, talk) = (requests.clone(), talk.clone());
             tokio::spawn(async move {
                 let _ = timeout(PATIENCE, serve(stream, requests)).await;
+                drop(talk);
             });
         }
     });
     Ok(Door {
         path: path.into(),
         task,
+        talks,
     })
 }
 
@@ -176,6 +183,17 @@ fn private(folder: &Path) -> io::Result<()> {
 pub struct Door {
     path: PathBuf,
     task: tokio::task::JoinHandle<()>,
+    /// Has its end once nobody is talked to any more.
+    talks: mpsc::Receiver<Infallible>,
+}
+
+impl Door {
+    /// Lets nobody in any more, and has whoever asked hear the answer. Requests must have their answers already.
+    pub async fn close(mut self) {
+        self.task.abort();
+        // Who was let in and asks nothing is not waited for.
+        let _ = timeout(PARTING, self.talks.recv()).await;
+    }
 }
 
 impl Drop for Door {

@@ -252,7 +252,7 @@ impl Drive {
             }
         }
         let ended = dispatcher.run(by).await;
-        drop(door);
+        door.close().await;
         drop(lock);
         Ok(ended?)
     }
