@@ -302,3 +302,44 @@ async fn exchange(path: &Path, fact: &Fact) -> io::Result<Outcome> {
         .await?;
     Ok(serde_json::from_str(&answer)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, Write as _};
+    use std::os::unix::net::UnixStream as Blocking;
+
+    use super::*;
+
+    #[test]
+    fn whoever_was_let_in_hears_the_answer_though_the_runner_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("own/door.sock");
+        let by = Signature {
+            name: "olga".parse().unwrap(),
+            channel: Channel::Cli,
+        };
+        let fact = Fact::StopRequested { by };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let heard = runtime.block_on(async {
+            let (sender, mut requests) = mpsc::channel(1);
+            let door = open(folder.path(), &path, sender).unwrap();
+            let heard = std::thread::spawn(move || {
+                let mut stream = Blocking::connect(path).unwrap();
+                let line = serde_json::to_string(&fact).unwrap();
+                stream.write_all(format!("{line}\n").as_bytes()).unwrap();
+                let mut answer = String::new();
+                io::BufReader::new(stream).read_line(&mut answer).unwrap();
+                answer
+            });
+            let request = requests.recv().await.unwrap();
+            request.reply.send(Ok(())).unwrap();
+            door.close().await;
+            heard
+        });
+        drop(runtime);
+        assert_eq!(heard.join().unwrap(), "\"ok\"\n");
+    }
+}

@@ -36,7 +36,7 @@ pub(super) const SCENARIOS: [Scenario; 9] = [
     },
     Scenario {
         name: "rate_limit",
-        scene: "rate_429_retry_after_5s",
+        scene: "rate_429_after_work",
         plays: rate_limit,
     },
     Scenario {
@@ -56,7 +56,7 @@ pub(super) const SCENARIOS: [Scenario; 9] = [
     },
     Scenario {
         name: "cut_stream",
-        scene: "cut",
+        scene: "cut_after_work",
         plays: cut_stream,
     },
     Scenario {
@@ -346,10 +346,13 @@ fn cut_stream(stage: &Stage) -> Result<(), Failure> {
 fn refusal(stage: &Stage) -> Result<(), Failure> {
     stage.run()?;
     stage.gate("review")?;
+    let status = stage.world.status()?;
+    let rule = text(&status, "/needs/gate/reasons/0/rule");
     // What refuses without a word leaves nothing that shows how it ended.
-    stage
-        .ended(&["failed"])
-        .or_else(|_| stage.ended(&["unknown"]))
+    if rule.ends_with("failed") || rule.ends_with("unknown") {
+        return Ok(());
+    }
+    Err(wrong(format!("the gate opened by the rule `{rule}`")))
 }
 
 /// A loop of tool calls ends at the ceiling.

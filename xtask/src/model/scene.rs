@@ -40,6 +40,8 @@ pub(crate) enum Scene {
     RefusesTwice(Fault),
     /// It writes `out.txt`, then the provider refuses.
     RefusesLater(Fault),
+    /// It writes `out.txt`, then every answer breaks off like this.
+    BreaksLater(Break),
 }
 
 /// How an answer breaks off.
@@ -66,6 +68,7 @@ pub(crate) const SCENES: &[(&str, Scene)] = &[
     ("billing", Scene::Refuses(Fault::Billing)),
     ("context_too_long", Scene::Refuses(Fault::TooLong)),
     ("cut", Scene::Breaks(Break::Reset)),
+    ("cut_after_work", Scene::BreaksLater(Break::Reset)),
     ("cut_eof", Scene::Breaks(Break::End)),
     ("cut_once", Scene::BreaksOnce),
     ("empty", Scene::Says("")),
@@ -89,6 +92,10 @@ pub(crate) const SCENES: &[(&str, Scene)] = &[
         Scene::Says(
             "Which of the two options do you want me to use? Please tell me before I continue.",
         ),
+    ),
+    (
+        "rate_429_after_work",
+        Scene::RefusesLater(Fault::Rate(SOON)),
     ),
     ("rate_429_no_header", Scene::Refuses(Fault::RateUnsaid)),
     (
@@ -198,7 +205,7 @@ impl Scene {
                 1 => runs("Checking.", "cat out.txt && git status --short"),
                 _ => says(FINAL),
             },
-            Self::RefusesLater(_) if results == 0 => writes(),
+            Self::RefusesLater(_) | Self::BreaksLater(_) if results == 0 => writes(),
             Self::Runs(command, _) if results == 0 => runs("Running it.", command),
             Self::Runs(_, then) => says(then),
             Self::Loops => runs(&format!("Step {call}."), &format!("echo step {call}")),
@@ -210,7 +217,8 @@ impl Scene {
             | Self::Page
             | Self::Refuses(_)
             | Self::RefusesTwice(_)
-            | Self::RefusesLater(_) => self.without_tools(call),
+            | Self::RefusesLater(_)
+            | Self::BreaksLater(_) => self.without_tools(call),
         }
     }
 
@@ -220,7 +228,7 @@ impl Scene {
             Self::Works | Self::Runs(..) | Self::Loops => says(&format!(
                 "Here is the file:\n\nout.txt\n```\n{WRITTEN}\n```\n"
             )),
-            Self::RefusesLater(_) if call == 1 => Self::Works.edit(call),
+            Self::RefusesLater(_) | Self::BreaksLater(_) if call == 1 => Self::Works.edit(call),
             Self::Says(_)
             | Self::Declines
             | Self::Overlong
@@ -229,7 +237,8 @@ impl Scene {
             | Self::Page
             | Self::Refuses(_)
             | Self::RefusesTwice(_)
-            | Self::RefusesLater(_) => self.without_tools(call),
+            | Self::RefusesLater(_)
+            | Self::BreaksLater(_) => self.without_tools(call),
         }
     }
 
@@ -238,7 +247,7 @@ impl Scene {
             Self::Says(text) => says(text),
             Self::Declines => stops("I can't help with that request.", Stop::Refusal),
             Self::Overlong => stops("This answer was cut because of the token", Stop::Length),
-            Self::Breaks(how) => Answer::Broken(said(BEGUN), how),
+            Self::Breaks(how) | Self::BreaksLater(how) => Answer::Broken(said(BEGUN), how),
             Self::BreaksOnce if call == 1 => Answer::Broken(said(BEGUN), Break::Reset),
             Self::Page => Answer::Page,
             Self::RefusesTwice(fault) if call <= 2 => Answer::Refused(fault),

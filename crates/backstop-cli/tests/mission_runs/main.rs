@@ -22,6 +22,7 @@ mod plans;
 mod prompts;
 mod proposes;
 mod reviews;
+mod sessions;
 mod sets_up;
 mod ships;
 mod shows;

@@ -32,6 +32,7 @@ pub(super) const UNUSABLE: Status = Status::AgentUnavailable {
 };
 
 /// How an attempt is reached while it runs.
+#[derive(Clone)]
 pub(super) struct Live {
     pub(super) id: EffectId,
     pub(super) facts: mpsc::UnboundedSender<Fact>,
@@ -84,7 +85,7 @@ pub(super) async fn run(ground: &Arc<Ground>, order: &Order, live: Live) -> Atte
     let id = live.id;
     accounts::pass(ground, order, &live.halted).await;
     let run = match enter(ground, order, &live.halted).await {
-        Ok(dir) => launch(ground, order, live, (&dir, given(ground, order))).await,
+        Ok(dir) => in_a_session(ground, order, live, &dir).await,
         Err(Unready::Stopped) => Run::never(Status::Cancelled, Unready::Stopped.to_string()),
         Err(Unready::Failed(words)) => Run::never(UNUSABLE, words),
     };
@@ -92,6 +93,21 @@ pub(super) async fn run(ground: &Arc<Ground>, order: &Order, live: Live) -> Atte
         tracing::warn!(%error, "the limit is not kept for other missions");
     }
     end(ground, id, order, run).await
+}
+
+/// Launches in the session of the order, or in a fresh one where the agent has lost that: some forget a session in which
+/// no answer was finished, and nothing would go on by itself before a person came.
+async fn in_a_session(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Path) -> Run {
+    let run = launch(ground, order, live.clone(), (dir, given(ground, order))).await;
+    let stopped = *live.halted.borrow();
+    if order.session.is_none() || stopped || !run.did_not_begin() {
+        return run;
+    }
+    tracing::warn!("the session cannot be taken up, so the attempt begins a fresh one");
+    let mut fresh = order.clone();
+    fresh.session = None;
+    let given = given(ground, &fresh);
+    launch(ground, &fresh, live, (dir, given)).await
 }
 
 /// Ends what is left of a launch whose runner died, and takes its work.
@@ -371,6 +387,12 @@ impl Run {
             transcript: None,
             words,
         }
+    }
+
+    /// Whether the agent ended over its settings, a session among them, before a model had worked.
+    fn did_not_begin(&self) -> bool {
+        let idle = self.usage.tool_calls == 0 && self.usage.tokens == 0 && self.message.is_none();
+        matches!(self.presence, Presence::Over) && self.status == UNUSABLE && idle
     }
 
     /// The same, given whether nothing of it is left. Where something is, no other may start beside it, and what it may
