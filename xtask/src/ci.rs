@@ -9,7 +9,7 @@ use std::time::Instant;
 use crate::failure::Failure;
 use crate::program::{Line, cargo};
 use crate::repo::Repo;
-use crate::{arrows, deny, pure, tables, tidy};
+use crate::{arrows, deny, e2e, pure, tables, tidy};
 
 /// One thing that must hold.
 pub(crate) struct Step {
@@ -59,6 +59,7 @@ pub(crate) fn steps() -> Vec<Step> {
         Step::program("fmt", cargo("fmt --all --check")),
         Step::program("clippy", cargo(lint)),
         Step::program("test", test),
+        Step::own("e2e", e2e::check),
         Step::program("doc", doc),
         Step::own("check-pure", pure::check),
         Step::own("check-arrows", arrows::check),
@@ -176,8 +177,8 @@ mod tests {
     #[test]
     fn the_steps_are_these_in_this_order() {
         let names: Vec<&str> = steps().iter().map(|step| step.name).collect();
-        let wanted = "fmt clippy test doc check-pure check-arrows tidy tables deny";
+        let wanted = "fmt clippy test e2e doc check-pure check-arrows tidy tables deny";
         assert_eq!(names.join(" "), wanted);
-        assert_eq!(steps()[6].repeat(), "cargo xtask ci --only tidy");
+        assert_eq!(steps()[7].repeat(), "cargo xtask ci --only tidy");
     }
 }

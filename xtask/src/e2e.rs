@@ -9,97 +9,124 @@ mod world;
 use std::env;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Instant;
 
 use crate::failure::Failure;
 use crate::program::cargo;
 use crate::repo::Repo;
 
-pub(crate) use agents::Agent;
+pub(crate) use agents::{Agent, Installed, Retries, find};
 use scenarios::{SCENARIOS, Scenario};
+pub(crate) use world::World;
 
 /// The agents that every commit is tried with.
 const IN_CI: [&str; 2] = ["codex", "gemini"];
 
-/// Which runs are wanted.
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Wish<'a> {
-    pub(crate) agent: Option<&'a str>,
-    pub(crate) scenario: Option<&'a str>,
-}
-
-impl<'a> Wish<'a> {
-    /// Reads `--agent NAME` and `--scenario NAME`.
-    pub(crate) fn read(words: &[&'a str]) -> Option<Self> {
-        let mut wish = Self::default();
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            let value = Some(*words.next()?);
-            match *word {
-                "--agent" if wish.agent.is_none() => wish.agent = value,
-                "--scenario" if wish.scenario.is_none() => wish.scenario = value,
-                _ => return None,
-            }
-        }
-        Some(wish)
+/// The values of options with these names, each at most once, in any order; none where the words are others.
+pub(crate) fn options<'a, const N: usize>(
+    words: &[&'a str],
+    names: [&str; N],
+) -> Option<[Option<&'a str>; N]> {
+    let mut values = [None; N];
+    for pair in words.chunks(2) {
+        let [name, value] = *pair else { return None };
+        let at = names.iter().position(|known| *known == name)?;
+        let free = values.get_mut(at).filter(|slot| slot.is_none())?;
+        *free = Some(value);
     }
+    Some(values)
 }
 
 /// The agents of the continuous check, in all scenarios.
 pub(crate) fn check(repo: &Repo) -> Result<(), Failure> {
-    run(repo, Wish::default(), &mut std::io::stdout())
+    run(repo, [None; 2], &mut std::io::stdout())
 }
 
-/// Runs what is wished for, to the end, and tells of all that failed.
-pub(crate) fn run(repo: &Repo, wish: Wish<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-    let agents: Vec<&Agent> = match wish.agent {
-        Some(name) => vec![agents::find(name)?],
-        None => IN_CI
-            .into_iter()
-            .map(agents::find)
-            .collect::<Result<_, _>>()?,
+/// Runs the agent and the scenario that are wished for, or all, to the end, and tells of all that failed. Agents run
+/// side by side, since most of the time is waiting.
+pub(crate) fn run(
+    repo: &Repo,
+    [agent, scenario]: [Option<&str>; 2],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let agents: Vec<&Agent> = match agent {
+        Some(name) => vec![find(name)?],
+        None => IN_CI.into_iter().map(find).collect::<Result<_, _>>()?,
     };
-    let scenarios: Vec<&Scenario> = SCENARIOS
-        .iter()
-        .filter(|scenario| wish.scenario.is_none_or(|name| name == scenario.name))
-        .collect();
+    let wanted = |known: &&Scenario| scenario.is_none_or(|name| name == known.name);
+    let scenarios: Vec<&Scenario> = SCENARIOS.iter().filter(wanted).collect();
     if scenarios.is_empty() {
-        return Err(unknown(wish.scenario.unwrap_or_default()));
+        return Err(unknown(scenario.unwrap_or_default()));
     }
     cargo("build --package backstop --locked").run(&repo.root)?;
     let backstop = built()?;
-    let mut failed = Vec::new();
-    for agent in agents {
-        let installed = agent.install(&repo.root)?;
-        for scenario in &scenarios {
-            let start = Instant::now();
-            let done = scenario.play(&installed, &backstop);
-            let ended = done
-                .as_ref()
-                .map_or_else(ToString::to_string, |()| "ok".to_owned());
-            let seconds = start.elapsed().as_secs();
-            let said = writeln!(
-                out,
-                "{} {}: {ended} ({seconds} s)",
-                agent.name, scenario.name
-            );
-            drop(said);
-            if done.is_err() {
-                failed.push(format!(
-                    "cargo xtask e2e --agent {} --scenario {}",
-                    agent.name, scenario.name
-                ));
-            }
+    let installed: Vec<Installed> = agents
+        .into_iter()
+        .map(|agent| agent.install(&repo.root))
+        .collect::<Result<_, _>>()?;
+    let (sender, ends) = mpsc::channel();
+    let failed = thread::scope(|scope| {
+        for agent in &installed {
+            let (sender, scenarios, backstop) = (sender.clone(), &scenarios, &backstop);
+            scope.spawn(move || play(agent, scenarios, backstop, &sender));
         }
-    }
+        drop(sender);
+        told(&ends, out)
+    });
     if failed.is_empty() {
         return Ok(());
     }
-    let count = failed.len();
+    let (count, list) = (failed.len(), failed.join("\n"));
     Err(Failure::Wrong(format!(
-        "{count} did not end as they must; repeat them with\n{}",
-        failed.join("\n")
+        "{count} did not end as they must; repeat them with\n{list}"
     )))
+}
+
+/// How one scenario of one agent ended.
+struct End {
+    agent: &'static str,
+    scenario: &'static str,
+    seconds: u64,
+    done: Result<(), Failure>,
+}
+
+fn play(agent: &Installed, scenarios: &[&Scenario], backstop: &Path, ends: &mpsc::Sender<End>) {
+    for scenario in scenarios {
+        let start = Instant::now();
+        let done = scenario.play(agent, backstop);
+        let end = End {
+            agent: agent.agent.name,
+            scenario: scenario.name,
+            seconds: start.elapsed().as_secs(),
+            done,
+        };
+        drop(ends.send(end));
+    }
+}
+
+/// Tells of each end as it comes, and gives the commands that repeat those that failed.
+fn told(ends: &mpsc::Receiver<End>, out: &mut dyn Write) -> Vec<String> {
+    let mut failed = Vec::new();
+    for end in ends {
+        let End {
+            agent,
+            scenario,
+            seconds,
+            done,
+        } = end;
+        let ended = done
+            .as_ref()
+            .map_or_else(ToString::to_string, |()| "ok".to_owned());
+        drop(writeln!(out, "{agent} {scenario}: {ended} ({seconds} s)"));
+        if done.is_err() {
+            failed.push(format!(
+                "cargo xtask e2e --agent {agent} --scenario {scenario}"
+            ));
+        }
+    }
+    failed
 }
 
 /// The program beside this one.
@@ -122,25 +149,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wish_names_an_agent_and_a_scenario_in_any_order() {
-        let wish = Wish::read(&["--scenario", "works", "--agent", "codex"]).unwrap();
-        assert_eq!((wish.agent, wish.scenario), (Some("codex"), Some("works")));
-        assert!(Wish::read(&[]).is_some());
+    fn options_are_read_in_any_order_and_once() {
+        let names = ["--agent", "--scenario"];
+        let read = |words: &[&'static str]| options(words, names);
+        let both = Some([Some("codex"), Some("works")]);
+        assert_eq!(read(&["--scenario", "works", "--agent", "codex"]), both);
+        assert_eq!(read(&[]), Some([None, None]));
         for words in [
             &["--agent"][..],
             &["codex"],
             &["--agent", "a", "--agent", "b"],
             &["--all", "x"],
         ] {
-            assert!(Wish::read(words).is_none(), "{words:?}");
+            assert_eq!(read(words), None, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn every_scenario_begins_with_a_scene() {
+        for scenario in &SCENARIOS {
+            assert!(scenario.begins().is_some(), "{}", scenario.name);
         }
     }
 
     #[test]
     fn every_agent_of_the_continuous_check_is_known() {
         for name in IN_CI {
-            assert_eq!(agents::find(name).unwrap().name, name);
+            assert_eq!(find(name).unwrap().name, name);
         }
-        assert!(agents::find("nobody").is_err());
+        assert!(find("nobody").is_err());
     }
 }

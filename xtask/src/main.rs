@@ -17,6 +17,7 @@ mod metadata;
 mod model;
 mod program;
 mod pure;
+mod record;
 mod repo;
 mod rust;
 mod tables;
@@ -41,6 +42,8 @@ Usage: cargo xtask <command>
   deny              licences, sources and duplicate versions, with a pinned cargo-deny
   e2e [--agent NAME] [--scenario NAME]
                     real agent CLIs on real missions, with a scripted model
+  record --agent NAME --scenario NAME [--out DIR]
+                    a new recording of a real agent CLI
   tables [--check]  writes the pages of docs/tables; or compares them
   tidy              sizes, names, comments, links, reasons for dependencies
   help              this
@@ -73,10 +76,18 @@ fn run(words: &[&str]) -> Result<(), Failure> {
         ["check-arrows"] => arrows::check(&Repo::open(here)?),
         ["check-pure"] => pure::check(&Repo::open(here)?),
         ["deny"] => deny::check(&Repo::open(here)?),
-        ["e2e", rest @ ..] => match e2e::Wish::read(rest) {
-            Some(wish) => e2e::run(&Repo::open(here)?, wish, &mut io::stdout()),
-            None => Err(Failure::Usage(not_understood(words))),
-        },
+        ["e2e", rest @ ..] => {
+            let wish = e2e::options(rest, ["--agent", "--scenario"]);
+            let wish = wish.ok_or_else(|| Failure::Usage(not_understood(words)))?;
+            e2e::run(&Repo::open(here)?, wish, &mut io::stdout())
+        }
+        ["record", rest @ ..] => {
+            let wish = e2e::options(rest, ["--agent", "--scenario", "--out"]);
+            let Some([Some(agent), Some(scenario), out]) = wish else {
+                return Err(Failure::Usage(not_understood(words)));
+            };
+            record::run(&Repo::open(here)?, (agent, scenario), out.map(Path::new))
+        }
         ["tables"] => tables::write(&Repo::open(here)?),
         ["tables", "--check"] => tables::check(&Repo::open(here)?),
         ["tidy"] => tidy::check(&Repo::open(here)?),

@@ -22,7 +22,7 @@ use dialect::{Dialect, Event, Told};
 use http::Request;
 use scene::{Answer, Break};
 
-pub(crate) use scene::{FINAL, SCENES, Scene, WRITTEN};
+pub(crate) use scene::{SCENES, Scene, WRITTEN};
 
 /// How often a stalled answer looks whether anybody still waits for it.
 const LOOK: Duration = Duration::from_millis(200);
@@ -66,11 +66,6 @@ impl Model {
     pub(crate) fn play(&self, scene: Scene) {
         *self.shared.scene() = scene;
         self.shared.calls.store(0, Ordering::SeqCst);
-    }
-
-    /// How many calls it had since the scene began, side calls aside.
-    pub(crate) fn calls(&self) -> u32 {
-        self.shared.calls.load(Ordering::SeqCst)
     }
 }
 

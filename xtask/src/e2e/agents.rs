@@ -203,6 +203,12 @@ impl Agent {
 pub(crate) type Setting = (&'static str, String);
 
 impl Installed {
+    /// Where it is installed.
+    pub(crate) fn folder(&self) -> PathBuf {
+        let up = Path::new(self.agent.bin()).components().count();
+        self.bin.ancestors().nth(up).unwrap_or(&self.bin).to_owned()
+    }
+
     /// The search path that finds it first.
     pub(crate) fn path(&self) -> String {
         let rest = env::var("PATH").unwrap_or_default();

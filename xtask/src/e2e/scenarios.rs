@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use super::agents::{Agent, Installed, Limit};
+use super::agents::{Agent, Installed, Limit, Retries};
 use super::world::{Running, World, same, wrong};
 use crate::failure::Failure;
 use crate::model::{Model, Scene, WRITTEN};
@@ -83,6 +83,12 @@ const TOOL_CALLS: u64 = 12;
 const LIMIT: &str = "usage_limit";
 
 impl Scenario {
+    /// The scene that the model begins with.
+    #[cfg(test)]
+    pub(super) fn begins(&self) -> Option<Scene> {
+        Scene::named(self.scene)
+    }
+
     /// Plays it to its end; nothing of it is left then.
     pub(super) fn play(&self, installed: &Installed, backstop: &Path) -> Result<(), Failure> {
         let name = match (self.scene, &installed.agent.limit) {
@@ -91,12 +97,8 @@ impl Scenario {
         };
         let scene = Scene::named(name).ok_or_else(|| wrong(format!("`{name}` is no scene")))?;
         let model = Model::start(scene)?;
-        let world = World::new(
-            installed,
-            &model.url(),
-            backstop,
-            &settings(installed.agent),
-        )?;
+        let agent = (installed, Retries::Few);
+        let world = World::new(agent, &model.url(), backstop, &settings(installed.agent))?;
         let stage = Stage {
             model,
             world,
@@ -104,10 +106,9 @@ impl Scenario {
         };
         let done = (self.plays)(&stage).and_then(|()| stage.world.nothing_runs());
         done.map_err(|failure| {
-            wrong(format!(
-                "{failure}\nits folder is kept: {}",
-                stage.world.keep().display()
-            ))
+            stage.world.end_all();
+            let kept = stage.world.keep();
+            wrong(format!("{failure}\nits folder is kept: {}", kept.display()))
         })
     }
 }

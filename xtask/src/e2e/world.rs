@@ -11,6 +11,7 @@ use tempfile::TempDir;
 
 use super::agents::{Installed, Retries, put};
 use crate::failure::Failure;
+use crate::program::Line;
 
 /// Longer than anything takes here: who reaches it hangs.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -56,7 +57,7 @@ pub(crate) fn same<T: PartialEq + std::fmt::Debug>(
 impl World {
     /// A repository with one commit and these settings, in which `installed` is pointed at `url`.
     pub(crate) fn new(
-        installed: &Installed,
+        (installed, retries): (&Installed, Retries),
         url: &str,
         backstop: &Path,
         settings: &str,
@@ -82,7 +83,7 @@ impl World {
             ("XDG_STATE_HOME".to_owned(), folder("state")),
             ("TMPDIR".to_owned(), folder("tmp")),
         ];
-        let pointed = installed.point(url, &place("home"), Retries::Few)?;
+        let pointed = installed.point(url, &place("home"), retries)?;
         environment.extend(
             pointed
                 .into_iter()
@@ -97,14 +98,14 @@ impl World {
         for words in [
             "init --quiet --initial-branch=main",
             "add --all",
-            "commit --quiet --message begin",
+            "commit --quiet --message init",
         ] {
             world.git(words)?;
         }
         Ok(world)
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
 
@@ -114,7 +115,8 @@ impl World {
         self.root.path().to_owned()
     }
 
-    fn command(&self, program: &Path) -> Command {
+    /// A command in the repository, with the environment of this world.
+    pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.env_clear();
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
@@ -220,6 +222,15 @@ impl World {
             here.then(|| (entry.file_name().to_string_lossy().into_owned(), words))
         });
         found.collect()
+    }
+
+    /// Ends everything that still runs here.
+    pub(crate) fn end_all(&self) {
+        for (pid, _) in self.processes() {
+            let line = Line::new("sh", "-c").with(format!("kill -KILL {pid}"));
+            // One that is gone by now needs no end.
+            drop(line.read(self.root.path()));
+        }
     }
 
     /// Demands that nothing of this world runs any more.

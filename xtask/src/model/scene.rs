@@ -3,7 +3,7 @@
 use super::fault::Fault;
 
 /// What it says when all is done.
-pub(crate) const FINAL: &str = "All done. The task is complete.";
+const FINAL: &str = "All done. The task is complete.";
 
 /// What stands in `out.txt` once the work is done.
 pub(crate) const WRITTEN: &str = "hello from tool";
@@ -57,76 +57,128 @@ pub(crate) enum Break {
     Error,
 }
 
-/// Every scene by the name that recordings have.
-pub(crate) const SCENES: &[(&str, Scene)] = &[
-    ("auth_401", Scene::Refuses(Fault::Auth)),
-    ("bad_request_400", Scene::Refuses(Fault::BadRequest)),
+/// Every scene by the name that recordings have, and what an attempt is that met it.
+pub(crate) const SCENES: &[(&str, Scene, &str)] = &[
+    ("auth_401", Scene::Refuses(Fault::Auth), "AgentUnavailable"),
+    (
+        "bad_request_400",
+        Scene::Refuses(Fault::BadRequest),
+        "Failed",
+    ),
     (
         "bg_child",
         Scene::Runs("nohup sleep 333 >/dev/null 2>&1 & echo started", FINAL),
+        "Success",
     ),
-    ("billing", Scene::Refuses(Fault::Billing)),
-    ("context_too_long", Scene::Refuses(Fault::TooLong)),
-    ("cut", Scene::Breaks(Break::Reset)),
-    ("cut_after_work", Scene::BreaksLater(Break::Reset)),
-    ("cut_eof", Scene::Breaks(Break::End)),
-    ("cut_once", Scene::BreaksOnce),
-    ("empty", Scene::Says("")),
-    ("err_500", Scene::Refuses(Fault::Internal)),
-    ("forbidden_403", Scene::Refuses(Fault::Forbidden)),
+    (
+        "billing",
+        Scene::Refuses(Fault::Billing),
+        "AgentUnavailable",
+    ),
+    ("context_too_long", Scene::Refuses(Fault::TooLong), "Failed"),
+    ("cut", Scene::Breaks(Break::Reset), "Interrupted"),
+    (
+        "cut_after_work",
+        Scene::BreaksLater(Break::Reset),
+        "Interrupted",
+    ),
+    ("cut_eof", Scene::Breaks(Break::End), "Interrupted"),
+    ("cut_once", Scene::BreaksOnce, "Success"),
+    ("empty", Scene::Says(""), "NotSuccess"),
+    ("err_500", Scene::Refuses(Fault::Internal), "Interrupted"),
+    (
+        "forbidden_403",
+        Scene::Refuses(Fault::Forbidden),
+        "AgentUnavailable",
+    ),
     (
         "limit_after_work",
         Scene::RefusesLater(Fault::Plan(IN_TWO_HOURS)),
+        "RateLimited",
     ),
-    ("malformed", Scene::Page),
-    ("max_tokens", Scene::Overlong),
-    ("max_turns", Scene::Loops),
-    ("model_404", Scene::Refuses(Fault::NoModel)),
-    ("overloaded", Scene::Refuses(Fault::Overloaded)),
+    ("malformed", Scene::Page, "Interrupted"),
+    ("max_tokens", Scene::Overlong, "NotSuccess"),
+    ("max_turns", Scene::Loops, "Failed"),
+    (
+        "model_404",
+        Scene::Refuses(Fault::NoModel),
+        "AgentUnavailable",
+    ),
+    (
+        "overloaded",
+        Scene::Refuses(Fault::Overloaded),
+        "RateLimited",
+    ),
     (
         "overloaded_transient",
         Scene::RefusesTwice(Fault::Overloaded),
+        "Success",
     ),
     (
         "question",
         Scene::Says(
             "Which of the two options do you want me to use? Please tell me before I continue.",
         ),
+        "NotSuccess",
     ),
     (
         "rate_429_after_work",
         Scene::RefusesLater(Fault::Rate(SOON)),
+        "RateLimited",
     ),
-    ("rate_429_no_header", Scene::Refuses(Fault::RateUnsaid)),
+    (
+        "rate_429_no_header",
+        Scene::Refuses(Fault::RateUnsaid),
+        "RateLimited",
+    ),
     (
         "rate_429_retry_after_1h",
         Scene::Refuses(Fault::Rate(IN_AN_HOUR)),
+        "RateLimited",
     ),
-    ("rate_429_retry_after_5s", Scene::Refuses(Fault::Rate(SOON))),
-    ("rate_429_transient", Scene::RefusesTwice(Fault::Rate(2))),
-    ("refusal", Scene::Declines),
+    (
+        "rate_429_retry_after_5s",
+        Scene::Refuses(Fault::Rate(SOON)),
+        "RateLimited",
+    ),
+    (
+        "rate_429_transient",
+        Scene::RefusesTwice(Fault::Rate(2)),
+        "Success",
+    ),
+    ("refusal", Scene::Declines, "NotSuccess"),
     (
         "says_rate_limit",
         Scene::Says(
             "I added handling for HTTP 429 rate limit errors: 'Rate limit reached, try again in 20s'. usage limit reached. All tests pass.",
         ),
+        "Success",
     ),
-    ("sigkill", Scene::Breaks(Break::Stall)),
-    ("sigkill_tool", Scene::Runs("sleep 333", FINAL)),
-    ("sigterm", Scene::Breaks(Break::Stall)),
-    ("sigterm_tool", Scene::Runs("sleep 333", FINAL)),
-    ("stall", Scene::Breaks(Break::Stall)),
-    ("stream_error", Scene::Breaks(Break::Error)),
-    ("success_text", Scene::Says(FINAL)),
+    ("sigkill", Scene::Breaks(Break::Stall), "ResourceKilled"),
+    (
+        "sigkill_tool",
+        Scene::Runs("sleep 333", FINAL),
+        "ResourceKilled",
+    ),
+    ("sigterm", Scene::Breaks(Break::Stall), "Unknown"),
+    ("sigterm_tool", Scene::Runs("sleep 333", FINAL), "Unknown"),
+    ("stall", Scene::Breaks(Break::Stall), "IdleTimeout"),
+    ("stream_error", Scene::Breaks(Break::Error), "RateLimited"),
+    ("success_text", Scene::Says(FINAL), "Success"),
     (
         "tool_fails",
         Scene::Runs(
             "echo 'test result: FAILED. 1 passed; 2 failed' >&2; exit 1",
             "The tests fail and I could not fix them.",
         ),
+        "NotSuccess",
     ),
-    ("tool_success", Scene::Works),
-    ("usage_limit", Scene::Refuses(Fault::Plan(IN_TWO_HOURS))),
+    ("tool_success", Scene::Works, "Success"),
+    (
+        "usage_limit",
+        Scene::Refuses(Fault::Plan(IN_TWO_HOURS)),
+        "RateLimited",
+    ),
 ];
 
 /// What is said to one call.
@@ -191,10 +243,8 @@ fn writes() -> Answer {
 impl Scene {
     /// The scene of this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        SCENES
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, scene)| *scene)
+        let found = SCENES.iter().find(|(known, ..)| *known == name);
+        found.map(|(_, scene, _)| *scene)
     }
 
     /// What is said to the `call`-th call of the scene, after `results` tools ran since the prompt.
