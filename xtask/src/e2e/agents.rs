@@ -24,6 +24,8 @@ pub(crate) struct Agent {
     pub(crate) quiet: &'static str,
     /// What it says when a plan is used up.
     pub(crate) limit: Limit,
+    /// What it says nothing of, besides money, so that nothing can be charged.
+    pub(crate) untold: &'static [&'static str],
 }
 
 /// What an agent says of a limit that lasts for hours.
@@ -51,6 +53,7 @@ const ALL: [Agent; 7] = [
         model: Some("openai/fake-model"),
         quiet: "20s",
         limit: Limit::Told("rate_429_retry_after_1h", 3600),
+        untold: &["tool_calls"],
     },
     Agent {
         name: "claude",
@@ -59,6 +62,7 @@ const ALL: [Agent; 7] = [
         model: Some("sonnet"),
         quiet: "20s",
         limit: Limit::Told("usage_limit", 7200),
+        untold: &[],
     },
     Agent {
         name: "codex",
@@ -67,6 +71,7 @@ const ALL: [Agent; 7] = [
         model: None,
         quiet: "8s",
         limit: Limit::Told("usage_limit", 7200),
+        untold: &[],
     },
     Agent {
         name: "copilot",
@@ -75,6 +80,7 @@ const ALL: [Agent; 7] = [
         model: None,
         quiet: "20s",
         limit: Limit::Told("rate_429_retry_after_1h", 3600),
+        untold: &["tokens"],
     },
     Agent {
         name: "gemini",
@@ -83,6 +89,7 @@ const ALL: [Agent; 7] = [
         model: Some("gemini-2.5-pro"),
         quiet: "15s",
         limit: Limit::Told("rate_429_retry_after_1h", 3600),
+        untold: &[],
     },
     Agent {
         name: "opencode",
@@ -91,6 +98,7 @@ const ALL: [Agent; 7] = [
         model: Some("scripted/fake-model"),
         quiet: "40s",
         limit: Limit::Silent,
+        untold: &[],
     },
     Agent {
         name: "qwen",
@@ -100,6 +108,7 @@ const ALL: [Agent; 7] = [
         model: None,
         quiet: "20s",
         limit: Limit::Silent,
+        untold: &[],
     },
 ];
 

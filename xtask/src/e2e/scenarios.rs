@@ -202,7 +202,8 @@ impl Stage {
     /// Demands that the whole spend is on record.
     fn spent(&self) -> Result<(), Failure> {
         for account in ["attempts", "tool_calls", "tokens", "cost", "active_time"] {
-            if self.charged(account)? == 0 {
+            let told = !self.agent.untold.contains(&account);
+            if told && self.charged(account)? == 0 {
                 return Err(wrong(format!("nothing was charged to `{account}`")));
             }
         }
@@ -240,7 +241,7 @@ impl Stage {
     /// Waits until the mission is in this state.
     fn until_state(&self, running: &mut Running, state: &str) -> Result<Value, Failure> {
         let mut status = Value::Null;
-        self.world.until(running, state, || {
+        running.until(state, || {
             status = self.world.status()?;
             Ok(text(&status, "/state") == state)
         })?;
@@ -362,7 +363,7 @@ fn endless_loop(stage: &Stage) -> Result<(), Failure> {
     stage.gate("review")?;
     stage.ended(&["over_budget"])?;
     let calls = stage.charged("tool_calls")?;
-    if calls < TOOL_CALLS || calls > TOOL_CALLS * 4 {
+    if !(TOOL_CALLS..=TOOL_CALLS * 4).contains(&calls) {
         return Err(wrong(format!(
             "{calls} tool calls were charged where {TOOL_CALLS} may be"
         )));
@@ -373,7 +374,7 @@ fn endless_loop(stage: &Stage) -> Result<(), Failure> {
 /// Whatever started the agent is killed while a tool runs: nothing of it is left.
 fn killed(stage: &Stage) -> Result<(), Failure> {
     let mut running = stage.world.mission()?;
-    stage.world.until(&mut running, "the tool", || {
+    running.until("the tool", || {
         Ok(stage
             .world
             .processes()

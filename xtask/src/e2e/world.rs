@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::program::Line;
 
 /// Longer than anything takes here: who reaches it hangs.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_mins(3);
 
 /// How often something is looked at that is waited for.
 const LOOK: Duration = Duration::from_millis(100);
@@ -187,23 +187,6 @@ impl World {
         Ok(facts.collect())
     }
 
-    /// Waits until it holds, as long as the command runs.
-    pub(crate) fn until(
-        &self,
-        running: &mut Running,
-        what: &str,
-        mut holds: impl FnMut() -> Result<bool, Failure>,
-    ) -> Result<(), Failure> {
-        let begun = Instant::now();
-        while !holds()? {
-            if running.has_ended()? || begun.elapsed() > PATIENCE {
-                return Err(wrong(format!("`{what}` never came:\n{}", running.words())));
-            }
-            thread::sleep(LOOK);
-        }
-        Ok(())
-    }
-
     /// The living processes of this world with their command lines: by the mission's mark, or by the world's home.
     pub(crate) fn processes(&self) -> Vec<(String, String)> {
         let home = format!("HOME={}", self.path("home").display());
@@ -285,6 +268,23 @@ impl Running {
             code: status.code(),
             words: self.words(),
         })
+    }
+
+    /// Waits until it holds, as long as the command runs.
+    pub(crate) fn until(
+        &mut self,
+        what: &str,
+        mut holds: impl FnMut() -> Result<bool, Failure>,
+    ) -> Result<(), Failure> {
+        let begun = Instant::now();
+        while !holds()? {
+            if self.has_ended()? || begun.elapsed() > PATIENCE {
+                let words = self.words();
+                return Err(wrong(format!("`{what}` never came:\n{words}")));
+            }
+            thread::sleep(LOOK);
+        }
+        Ok(())
     }
 
     fn has_ended(&mut self) -> Result<bool, Failure> {

@@ -78,21 +78,19 @@ impl Told {
 /// The call of the agent's shell tool, whatever it is called.
 fn shell(tools: &[(String, Value)], command: &str) -> Option<(String, Value)> {
     let described = || json!({"command": command, "description": "run a command"});
-    let found = tools.iter().find_map(|(name, schema)| {
+    tools.iter().find_map(|(name, schema)| {
         let arguments = match name.as_str() {
-            "Bash" | "bash" => described(),
             "exec_command" => json!({"cmd": command}),
             "shell_command" => json!({"command": command}),
             "shell" => json!({"command": ["bash", "-lc", command]}),
             "run_shell_command" if schema.pointer("/properties/is_background").is_some() => {
                 json!({"command": command, "description": "run a command", "is_background": false})
             }
-            "run_shell_command" => described(),
+            "Bash" | "bash" | "run_shell_command" => described(),
             _ => return None,
         };
         Some((name.clone(), arguments))
-    });
-    found
+    })
 }
 
 impl Event {

@@ -63,16 +63,16 @@ pub(super) fn response(dialect: Dialect, fault: Fault) -> Response {
 
 fn status(dialect: Dialect, fault: Fault) -> u16 {
     match (fault, dialect) {
-        (Fault::Rate(_) | Fault::RateUnsaid | Fault::Plan(_), _) => 429,
+        (Fault::Auth, Dialect::Generate)
+        | (Fault::Billing, Dialect::Messages)
+        | (Fault::TooLong | Fault::BadRequest, _) => 400,
+        (Fault::Auth, _) => 401,
+        (Fault::Billing, Dialect::Generate) | (Fault::Forbidden, _) => 403,
+        (Fault::NoModel, _) => 404,
+        (Fault::Rate(_) | Fault::RateUnsaid | Fault::Plan(_) | Fault::Billing, _) => 429,
+        (Fault::Internal, _) => 500,
         (Fault::Overloaded, Dialect::Messages) => 529,
         (Fault::Overloaded, _) => 503,
-        (Fault::Auth, Dialect::Generate) | (Fault::TooLong | Fault::BadRequest, _) => 400,
-        (Fault::Auth, _) => 401,
-        (Fault::Billing, Dialect::Messages) => 400,
-        (Fault::Billing, Dialect::Generate) | (Fault::Forbidden, _) => 403,
-        (Fault::Billing, _) => 429,
-        (Fault::NoModel, _) => 404,
-        (Fault::Internal, _) => 500,
     }
 }
 

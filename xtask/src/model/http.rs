@@ -54,7 +54,7 @@ impl Request {
             "content-length" => self.length = value.parse().unwrap_or_default(),
             "transfer-encoding" => self.chunked = value.eq_ignore_ascii_case("chunked"),
             "upgrade" => self.upgrades = true,
-            "user-agent" => self.agent = value.to_owned(),
+            "user-agent" => value.clone_into(&mut self.agent),
             _ => {}
         }
     }
@@ -99,15 +99,17 @@ pub(super) fn send(
     body: &Value,
 ) -> io::Result<()> {
     let body = body.to_string();
-    let mut head = format!("HTTP/1.1 {status} Scripted\r\ncontent-type: application/json\r\n");
+    write!(
+        stream,
+        "HTTP/1.1 {status} Scripted\r\ncontent-type: application/json\r\n"
+    )?;
     for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        write!(stream, "{name}: {value}\r\n")?;
     }
-    head.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
+    write!(stream, "content-length: {}\r\n\r\n", body.len())?;
     if request.method != "HEAD" {
-        head.push_str(&body);
+        stream.write_all(body.as_bytes())?;
     }
-    stream.write_all(head.as_bytes())?;
     stream.flush()
 }
 

@@ -334,7 +334,7 @@ mod tests {
     fn work_is_written_looked_at_and_done() {
         let commands = [0, 1, 2].map(|results| match Scene::Works.turn(1, results) {
             Answer::Reply(reply) => reply.command.unwrap_or(reply.text),
-            other => panic!("{other:?}"),
+            other @ (Answer::Broken(..) | Answer::Refused(_) | Answer::Page) => panic!("{other:?}"),
         });
         assert_eq!(
             commands,

@@ -236,9 +236,7 @@ impl Host {
 
     /// The line of an alternates file that lends the operator's objects.
     pub(super) fn borrowed(&self) -> Vec<u8> {
-        let mut line = quoted(self.repository.objects());
-        line.push(b'\n');
-        line
+        lending(self.repository.objects())
     }
 
     /// Copies a file of the operator's git folder, if it is there.
@@ -259,6 +257,19 @@ pub(super) fn bare_call(git: &Git, git_dir: &Path) -> Call {
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1");
     call.env("GIT_ATTR_NOSYSTEM", "1")
+}
+
+/// The line that lends the objects in a folder. Other programs that read git folders know no quotes there, and an
+/// absolute path needs them for a line end alone.
+fn lending(objects: &Path) -> Vec<u8> {
+    let plain = objects.as_os_str().as_bytes();
+    let mut line = if plain.contains(&b'\n') {
+        quoted(objects)
+    } else {
+        plain.to_vec()
+    };
+    line.push(b'\n');
+    line
 }
 
 /// A path as alternates take it, in C quotes: colons, line ends and leading signs lose their meaning.
@@ -340,7 +351,9 @@ mod tests {
     }
 
     #[test]
-    fn a_borrowed_folder_is_quoted_whatever_its_name() {
+    fn a_borrowed_folder_is_quoted_where_its_name_needs_it() {
+        assert_eq!(lending(Path::new("/a b:\"c")), b"/a b:\"c\n");
+        assert_eq!(lending(Path::new("/a\nb")), b"\"/a\\nb\"\n");
         assert_eq!(quoted(Path::new("/a:b")), b"\"/a:b\"");
         assert_eq!(quoted(Path::new("/a\"\\\n")), b"\"/a\\\"\\\\\\n\"");
     }
