@@ -22,7 +22,7 @@ use dialect::{Dialect, Event, Told};
 use http::Request;
 use scene::{Answer, Break};
 
-pub(crate) use scene::{SCENES, Scene, WRITTEN};
+pub(crate) use scene::{FOR_EVER, SCENES, Scene, WRITTEN};
 
 /// How often a stalled answer looks whether anybody still waits for it.
 const LOOK: Duration = Duration::from_millis(200);

@@ -60,7 +60,7 @@ const ALL: [Agent; 7] = [
         version: "2.1.332",
         source: Source::Npm("@anthropic-ai/claude-code", &[]),
         model: Some("sonnet"),
-        quiet: "20s",
+        quiet: "40s",
         limit: Limit::Told("usage_limit", 7200),
         untold: &[],
     },
@@ -231,27 +231,13 @@ impl Installed {
         home: &Path,
         retries: Retries,
     ) -> Result<Vec<Setting>, Failure> {
-        let few = retries == Retries::Few;
-        let key = || "sk-dummy".to_owned();
-        let on = |name| (name, "1".to_owned());
         let settings = match self.agent.name {
             "aider" => vec![
                 ("OPENAI_API_BASE", format!("{url}/v1")),
                 ("OPENAI_API_KEY", key()),
                 ("LITELLM_LOCAL_MODEL_COST_MAP", "True".to_owned()),
             ],
-            "claude" => {
-                let retries = few.then(|| ("CLAUDE_CODE_MAX_RETRIES", "0".to_owned()));
-                let usual = vec![
-                    ("ANTHROPIC_BASE_URL", url.to_owned()),
-                    ("CLAUDE_CODE_OAUTH_TOKEN", key()),
-                    on("DISABLE_AUTOUPDATER"),
-                    on("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"),
-                    // In a container everybody is root, which it takes for dangerous.
-                    on("IS_SANDBOX"),
-                ];
-                usual.into_iter().chain(retries).collect()
-            }
+            "claude" => claude_settings(url, retries),
             "codex" => {
                 put(
                     &home.join(".codex/config.toml"),
@@ -302,6 +288,29 @@ impl Installed {
         };
         Ok(settings)
     }
+}
+
+fn key() -> String {
+    "sk-dummy".to_owned()
+}
+
+fn on(name: &'static str) -> Setting {
+    (name, "1".to_owned())
+}
+
+fn claude_settings(url: &str, retries: Retries) -> Vec<Setting> {
+    let mut settings = vec![
+        ("ANTHROPIC_BASE_URL", url.to_owned()),
+        ("CLAUDE_CODE_OAUTH_TOKEN", key()),
+        on("DISABLE_AUTOUPDATER"),
+        on("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"),
+        // In a container everybody is root, which it takes for dangerous.
+        on("IS_SANDBOX"),
+    ];
+    if retries == Retries::Few {
+        settings.push(("CLAUDE_CODE_MAX_RETRIES", "0".to_owned()));
+    }
+    settings
 }
 
 fn codex_config(url: &str, retries: Retries) -> String {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::agents::{Agent, Installed, Limit, Retries};
 use super::world::{Running, World, same, wrong};
 use crate::failure::Failure;
-use crate::model::{Model, Scene, WRITTEN};
+use crate::model::{FOR_EVER, Model, Scene, WRITTEN};
 use crate::program::Line;
 
 /// One scenario.
@@ -273,8 +273,12 @@ fn works(stage: &Stage) -> Result<(), Failure> {
     )
 }
 
-/// The provider says when to come back: it is waited for, and the same session goes on.
+/// The provider says when to come back: it is waited for, and the same session goes on. An agent that says nothing of it
+/// is only seen to be silent.
 fn rate_limit(stage: &Stage) -> Result<(), Failure> {
+    if matches!(stage.agent.limit, Limit::Silent) {
+        return stalls(stage);
+    }
     stage.recovers()?;
     stage.ended(&["rate_limited", "success"])?;
     stage.waited("quota_waits")
@@ -379,7 +383,7 @@ fn killed(stage: &Stage) -> Result<(), Failure> {
             .world
             .processes()
             .iter()
-            .any(|(_, words)| words.trim_end().ends_with("sleep 333")))
+            .any(|(_, words)| words.trim_end().ends_with(FOR_EVER)))
     })?;
     let started = stage.world.facts("attempt_started")?;
     let pid = started

@@ -13,6 +13,9 @@ const SOON: u32 = 5;
 const IN_AN_HOUR: u32 = 3600;
 const IN_TWO_HOURS: u32 = 7200;
 
+/// A command that does not end. Some refuse to run one that only sleeps.
+pub(crate) const FOR_EVER: &str = "tail -f /dev/null";
+
 /// A scene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scene {
@@ -157,11 +160,11 @@ pub(crate) const SCENES: &[(&str, Scene, &str)] = &[
     ("sigkill", Scene::Breaks(Break::Stall), "ResourceKilled"),
     (
         "sigkill_tool",
-        Scene::Runs("sleep 333", FINAL),
+        Scene::Runs(FOR_EVER, FINAL),
         "ResourceKilled",
     ),
     ("sigterm", Scene::Breaks(Break::Stall), "Unknown"),
-    ("sigterm_tool", Scene::Runs("sleep 333", FINAL), "Unknown"),
+    ("sigterm_tool", Scene::Runs(FOR_EVER, FINAL), "Unknown"),
     ("stall", Scene::Breaks(Break::Stall), "IdleTimeout"),
     ("stream_error", Scene::Breaks(Break::Error), "RateLimited"),
     ("success_text", Scene::Says(FINAL), "Success"),
@@ -255,7 +258,7 @@ impl Scene {
                 1 => runs("Checking.", "cat out.txt && git status --short"),
                 _ => says(FINAL),
             },
-            Self::RefusesLater(_) | Self::BreaksLater(_) if results == 0 => writes(),
+            Self::RefusesLater(_) | Self::BreaksLater(_) if call == 1 => writes(),
             Self::Runs(command, _) if results == 0 => runs("Running it.", command),
             Self::Runs(_, then) => says(then),
             Self::Loops => runs(&format!("Step {call}."), &format!("echo step {call}")),
