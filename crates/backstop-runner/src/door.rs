@@ -145,20 +145,20 @@ pub fn open(mission: &Path, path: &Path, requests: mpsc::Sender<Request>) -> io:
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
     // Without the sign it is looked for where it would be in the asker's own environment.
     let _ = std::fs::write(sign(mission), path.as_os_str().as_encoded_bytes());
-    let (talk, talks) = mpsc::channel::<Infallible>(1);
+    let (guest, guests) = mpsc::channel::<Infallible>(1);
     let task = tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            let (requests, talk) = (requests.clone(), talk.clone());
+            let (requests, guest) = (requests.clone(), guest.clone());
             tokio::spawn(async move {
                 let _ = timeout(PATIENCE, serve(stream, requests)).await;
-                drop(talk);
+                drop(guest);
             });
         }
     });
     Ok(Door {
         path: path.into(),
         task,
-        talks,
+        guests,
     })
 }
 
@@ -183,8 +183,8 @@ fn private(folder: &Path) -> io::Result<()> {
 pub struct Door {
     path: PathBuf,
     task: tokio::task::JoinHandle<()>,
-    /// Has its end once nobody is talked to any more.
-    talks: mpsc::Receiver<Infallible>,
+    /// Has its end once everybody who was let in is gone.
+    guests: mpsc::Receiver<Infallible>,
 }
 
 impl Door {
@@ -192,7 +192,7 @@ impl Door {
     pub async fn close(mut self) {
         self.task.abort();
         // Who was let in and asks nothing is not waited for.
-        let _ = timeout(PARTING, self.talks.recv()).await;
+        let _ = timeout(PARTING, self.guests.recv()).await;
     }
 }
 
