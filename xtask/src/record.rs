@@ -102,6 +102,7 @@ fn command_line(installed: &Installed) -> Result<CommandLine, Failure> {
         session: None,
         fresh_session: None,
         access: Access::Write,
+        schema: None,
         options: Vec::new(),
     };
     adapter.command(&invocation).map_err(Failure::Wrong)
