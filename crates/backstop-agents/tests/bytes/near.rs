@@ -178,7 +178,9 @@ pub(crate) fn near(agent: &'static str) -> impl Strategy<Value = Output> {
         let tail = tail.into_iter().skip(from).take(MOST_LINES);
         let mut lines: Vec<_> = head.into_iter().take(to).chain(tail).collect();
         if !lines.is_empty() {
-            changes.iter().for_each(|change| change.apply(&mut lines));
+            for change in &changes {
+                change.apply(&mut lines);
+            }
         }
         Output(lines.concat())
     })
