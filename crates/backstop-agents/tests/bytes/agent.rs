@@ -237,15 +237,17 @@ pub(crate) fn endless(name: &str) {
         .iter()
         .map(Value::to_string)
         .collect();
-    lines.extend(["Repo-map: disabled".to_owned(), "word ".repeat(20)]);
+    lines.push(format!("Repo-map: disabled\n{}", "word ".repeat(20)));
     for line in lines {
         let read = format!("{line}\n").repeat(65_536 / line.len()).into_bytes();
         let mut parser = adapter.parser();
-        let reads = (0..8).map(|_| parser.take(Stream::Out, &read));
+        let reads = (0..16).map(|_| parser.take(Stream::Out, &read));
         let most = reads
             .map(|heard| heard.iter().map(size).sum::<usize>())
             .max();
-        let last: usize = parser.finish().iter().map(size).sum();
+        let mut last = parser.take(Stream::Out, b"\nTokens: 1k sent, 2 received.\n");
+        last.extend(parser.finish());
+        let last = last.iter().map(size).sum();
         let most = most.unwrap_or(0).max(last);
         assert!(most <= 512 << 10, "{name}: {most} bytes of {line}");
     }
