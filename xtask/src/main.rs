@@ -1,6 +1,6 @@
 //! Repository checks and generators, run as `cargo xtask <command>`.
 //!
-//! Deliberately absent: a library for arguments. A command takes at most one option.
+//! Deliberately absent: a library for arguments. A command takes two options at most.
 
 #![expect(
     clippy::print_stderr,
@@ -13,6 +13,7 @@ mod ci;
 mod deny;
 mod e2e;
 mod failure;
+mod fuzz;
 mod metadata;
 mod model;
 mod program;
@@ -22,6 +23,7 @@ mod repo;
 mod rust;
 mod tables;
 mod tidy;
+mod tools;
 
 use std::env;
 use std::io;
@@ -39,6 +41,8 @@ Usage: cargo xtask <command>
   ci [--only STEP]  everything that must hold, to the first failure; or one step of it
   check-arrows      the table of arrows in ARCHITECTURE.md against the workspace
   check-pure        the policy crates: what they pull in, what they hold, a build without std
+  fuzz-smoke [--seconds N] [--target T]
+                    every target of `fuzz/` for N seconds (30), or one of them, with a pinned cargo-fuzz
   deny              licences, sources and duplicate versions, with a pinned cargo-deny
   e2e [--agent NAME] [--scenario NAME]
                     real agent CLIs on real missions, with a scripted model
@@ -75,6 +79,10 @@ fn run(words: &[&str]) -> Result<(), Failure> {
         ["ci", "--only", step] => ci(Some(step)),
         ["check-arrows"] => arrows::check(&Repo::open(here)?),
         ["check-pure"] => pure::check(&Repo::open(here)?),
+        ["fuzz-smoke", options @ ..] => match fuzz::asked(options) {
+            Some(asked) => fuzz::smoke(&Repo::open(here)?, &asked),
+            None => Err(Failure::Usage(not_understood(words))),
+        },
         ["deny"] => deny::check(&Repo::open(here)?),
         ["e2e", rest @ ..] => {
             let wish = e2e::options(rest, ["--agent", "--scenario"]);
@@ -117,7 +125,13 @@ mod tests {
 
     #[test]
     fn a_command_that_is_not_understood_is_answered_with_the_help() {
-        for words in [&["frob"][..], &["ci", "--only"], &["tidy", "--check"], &[]] {
+        for words in [
+            &["frob"][..],
+            &["ci", "--only"],
+            &["tidy", "--check"],
+            &["fuzz-smoke", "-x"],
+            &[],
+        ] {
             let failure = run(words).unwrap_err();
             assert_eq!(code(&failure), 2);
             assert!(failure.to_string().ends_with(HELP));
@@ -126,7 +140,14 @@ mod tests {
 
     #[test]
     fn the_help_names_every_step_that_is_a_command() {
-        for command in ["check-arrows", "check-pure", "deny", "tables", "tidy"] {
+        for command in [
+            "check-arrows",
+            "check-pure",
+            "deny",
+            "fuzz-smoke",
+            "tables",
+            "tidy",
+        ] {
             assert!(HELP.contains(&format!("\n  {command} ")));
         }
     }

@@ -128,6 +128,9 @@ const EXPLAINED: &str = "The API provider";
 /// The longest error that is put together, in bytes.
 const LONGEST_ERROR: usize = 4 << 10;
 
+/// How much of an answer is kept, in bytes.
+const LONGEST_ANSWER: usize = 256 << 10;
+
 /// Reads its output.
 #[derive(Debug, Default)]
 struct Output {
@@ -276,7 +279,12 @@ impl Output {
 
     /// Keeps a line as one that the model may have written.
     fn keep(&mut self, line: &str) {
-        self.reply.push_str(line);
+        let room = LONGEST_ANSWER.saturating_sub(self.reply.len());
+        if room == 0 {
+            return;
+        }
+        let line = line.get(..line.floor_char_boundary(room));
+        self.reply.push_str(line.unwrap_or_default());
         self.reply.push('\n');
     }
 

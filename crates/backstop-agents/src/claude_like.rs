@@ -3,6 +3,8 @@
 //!
 //! Deliberately absent: what an error means, which every program says in its own way.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::by_line::{list, number, text};
@@ -16,7 +18,7 @@ pub(crate) struct Seen {
     /// The newest message and what it used so far.
     newest: (String, Tokens),
     /// Calls that were not allowed.
-    denied: Vec<String>,
+    denied: BTreeSet<String>,
 }
 
 impl Seen {
@@ -52,18 +54,15 @@ impl Seen {
         let ids = list(line, "/message/content")
             .iter()
             .filter_map(|part| text(part, "/tool_use_id"))
-            .filter(|id| !self.denied.iter().any(|denied| denied == id));
+            .filter(|id| !self.denied.contains(*id));
         heard.extend(ids.map(|id| AgentEvent::ToolClosed(id.to_owned(), ToolEnd::Ran)));
     }
 
     /// A call that was not allowed, told once.
     pub(crate) fn deny(&mut self, denial: &Value) -> Option<AgentEvent> {
         let id = text(denial, "/tool_use_id").or_else(|| text(denial, "/tool_name"))?;
-        if self.denied.iter().any(|denied| denied == id) {
-            return None;
-        }
-        self.denied.push(id.to_owned());
-        Some(AgentEvent::ToolClosed(id.to_owned(), ToolEnd::Denied))
+        let new = self.denied.insert(id.to_owned());
+        new.then(|| AgentEvent::ToolClosed(id.to_owned(), ToolEnd::Denied))
     }
 
     /// What the last line says was denied and used in the whole run.

@@ -141,10 +141,13 @@ const SPREAD: &str = "[API Error: [{";
 /// The longest error over several lines that is gathered, in bytes.
 const LONGEST: usize = 8 << 10;
 
+/// How much of an answer that comes in pieces is put together, in bytes.
+const LONGEST_ANSWER: usize = 256 << 10;
+
 /// The grammar.
 #[derive(Debug, Default)]
 struct Geminish {
-    /// What the model wrote since the last tool ended.
+    /// What the model wrote since the last tool ended, as far as it is kept.
     said: String,
     /// Whether the model wrote something at all.
     spoke: bool,
@@ -222,10 +225,17 @@ impl Geminish {
         if line.pointer("/delta") != Some(&Value::Bool(true)) {
             self.said.clear();
         }
-        self.said.push_str(piece);
+        let room = LONGEST_ANSWER.saturating_sub(self.said.len());
+        let piece = piece.get(..piece.floor_char_boundary(room));
+        self.said.push_str(piece.unwrap_or_default());
         self.spoke = true;
         self.fault = None;
-        heard.push(AgentEvent::Text(self.said.clone()));
+        // One read may bring thousands of pieces, and each holds those before it.
+        if let Some(AgentEvent::Text(last)) = heard.last_mut() {
+            last.clone_from(&self.said);
+        } else {
+            heard.push(AgentEvent::Text(self.said.clone()));
+        }
     }
 
     fn result(&mut self, line: &Value, heard: &mut Vec<AgentEvent>) {

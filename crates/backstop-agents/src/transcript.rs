@@ -41,7 +41,7 @@ pub struct Transcript {
     pub trouble: Option<Heard<ErrorKind>>,
     /// What the model asks a person, as long as nothing came after it.
     pub question: Option<String>,
-    /// The agent's last word. A failure is not taken back by a later success.
+    /// The agent's last word. A failure gives way to another failure alone.
     pub terminal: Option<Heard<Terminal>>,
     /// Files that the program says it wrote.
     pub edits: u64,
@@ -101,11 +101,12 @@ impl Transcript {
     }
 
     fn end(&mut self, heard: Heard<Terminal>) {
-        let failed = matches!(
-            self.terminal.as_ref().map(|terminal| &terminal.what),
-            Some(Terminal::Error(_) | Terminal::Aborted)
-        );
-        if !(failed && heard.what == Terminal::Success) {
+        let failed = |what: &Terminal| matches!(what, Terminal::Error(_) | Terminal::Aborted);
+        let has_failed = self
+            .terminal
+            .as_ref()
+            .is_some_and(|last| failed(&last.what));
+        if failed(&heard.what) || !has_failed {
             self.terminal = Some(heard);
         }
     }
@@ -169,15 +170,23 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_not_taken_back_by_a_later_success() {
-        let failed = Terminal::Error(ErrorKind::Failed(FailCause::Reported));
-        for first in [failed, Terminal::Aborted] {
-            let transcript = heard([
-                AgentEvent::Ended(first.clone()),
-                AgentEvent::Ended(Terminal::Success),
-            ]);
-            assert_eq!(transcript.terminal.map(|heard| heard.what), Some(first));
+    fn a_failure_is_taken_back_by_another_failure_alone() {
+        let failed = || Terminal::Error(ErrorKind::Failed(FailCause::Reported));
+        let last = |words: &[Terminal]| {
+            let transcript = heard(words.iter().cloned().map(AgentEvent::Ended));
+            transcript.terminal.map(|heard| heard.what)
+        };
+        for first in [failed(), Terminal::Aborted] {
+            let words = [first.clone(), Terminal::Success];
+            assert_eq!(last(&words), Some(first.clone()));
+            let words = [
+                first.clone(),
+                Terminal::Asked("why?".into()),
+                Terminal::Success,
+            ];
+            assert_eq!(last(&words), Some(first));
         }
+        assert_eq!(last(&[Terminal::Aborted, failed()]), Some(failed()));
     }
 
     #[test]

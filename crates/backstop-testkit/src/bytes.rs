@@ -7,13 +7,13 @@
 
 use std::collections::BTreeMap;
 
-use backstop_engine::Ruling;
 use backstop_engine::gates::{
     ArtifactKind, GateDraft, Handoff, HandoffDraft, Handoffs, NoVerdict, Payload, SpecFaults,
     Specs, SpecsDraft, Verdict, outside_code, standard_roles,
 };
 use backstop_engine::plan::{Checks, Plan};
 use backstop_engine::vocab::{Digest, Visit, is_blank};
+use backstop_engine::{Event, Fact, Mission, Ruling};
 use serde_json::Value;
 
 fn artifact() -> ArtifactKind {
@@ -168,5 +168,52 @@ pub fn plan(bytes: &[u8]) {
             assert_eq!(back.as_ref().map(Plan::digest), Ok(plan.digest()));
         }
         Err(refusals) => assert!(!refusals.all().is_empty()),
+    }
+}
+
+/// Facts, one JSON object a line: each is read back as it was, and a mission takes it or refuses it. Those that were
+/// taken lead to the same mission again.
+pub fn facts(bytes: &[u8]) {
+    let mut story = None;
+    for line in bytes.split(|byte| *byte == b'\n') {
+        let Ok(event) = serde_json::from_slice::<Event>(line) else {
+            continue;
+        };
+        let written = serde_json::to_string(&event).expect("a fact is written");
+        assert_eq!(
+            serde_json::from_str::<Event>(&written).ok().as_ref(),
+            Some(&event)
+        );
+        story = told(story, event);
+    }
+    let Some((mission, taken)) = story else {
+        return;
+    };
+    let again = Mission::replay(mission.charter().clone(), taken);
+    assert_eq!(again.as_ref(), Ok(&mission));
+}
+
+/// A mission and the facts that it took.
+type Story = (Mission, Vec<Event>);
+
+/// The story with one more fact, where it fits. The first that opens a mission begins it.
+fn told(story: Option<Story>, event: Event) -> Option<Story> {
+    let Some((mission, mut taken)) = story else {
+        let Fact::Opened(charter) = event.fact else {
+            return None;
+        };
+        return Some((Mission::open(*charter).mission, Vec::new()));
+    };
+    let moved = mission.decide(&event).map(|transition| transition.mission);
+    match moved {
+        Ok(moved) => {
+            assert!(moved.now() >= mission.now(), "time runs backwards");
+            taken.push(event);
+            Some((moved, taken))
+        }
+        Err(refusal) => {
+            assert!(!refusal.to_string().is_empty());
+            Some((mission, taken))
+        }
     }
 }

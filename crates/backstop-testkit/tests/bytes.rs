@@ -1,9 +1,10 @@
 //! The bodies of the fuzzers on inputs that are drawn: any bytes, and bytes that are near what each door expects.
 
-use backstop_testkit::bytes;
 use backstop_testkit::engine::gates::{
     GateDraft, GateKind, OnFail, SpecFaults, Trigger, default_board, stopship,
 };
+use backstop_testkit::engine::{Event, Fact};
+use backstop_testkit::{Opening, Walk, bytes};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde::Deserialize;
@@ -195,8 +196,34 @@ fn what_the_drawn_ones_are_near_fits() {
     assert!(registers().iter().any(|text| fits(text)));
     let file: File = toml::from_str(STOPSHIP).unwrap();
     assert_eq!(bytes::specs(&file.gates).unwrap().gates().len(), 2);
+    bytes::facts(story().as_bytes());
+    let seed = include_str!("../../../fuzz/seeds/facts/story.jsonl");
+    assert!(
+        seed.lines()
+            .all(|line| serde_json::from_str::<Event>(line).is_ok())
+    );
     assert!(bytes::specs(&stopship()).is_ok());
     assert!(bytes::specs(&default_board()).is_ok());
+}
+
+/// The facts of a mission, one a line.
+#[expect(
+    clippy::unwrap_used,
+    reason = "a fact that cannot be written fails the test"
+)]
+fn story() -> String {
+    let opening = Opening::default();
+    let opened = Event {
+        at: Walk::open(opening.clone()).mission.now(),
+        fact: Fact::Opened(Box::new(opening.clone().charter())),
+    };
+    let mut walk = Walk::begin(opening);
+    walk.works().red().works().green().stop();
+    let facts = std::iter::once(&opened).chain(&walk.facts);
+    let lines: Vec<String> = facts
+        .map(|fact| serde_json::to_string(fact).unwrap())
+        .collect();
+    lines.join("\n")
 }
 
 proptest! {
@@ -248,5 +275,12 @@ proptest! {
         near(vec![r#"{"phases":[{"kind":"coding","task":"fix it","done_when":"it works"}]}"#.to_owned()]),
     ]) {
         bytes::plan(&bytes);
+    }
+    #[test]
+    fn any_facts_are_taken_or_refused(facts in near(vec![story()]), order in Just(story()).prop_map(|story| story.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()).prop_shuffle()) {
+        bytes::facts(&facts);
+        let story = story();
+        let opened = story.lines().next().unwrap_or_default();
+        bytes::facts(format!("{opened}\n{}", order.join("\n")).as_bytes());
     }
 }

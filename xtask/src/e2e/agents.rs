@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::deny::tools;
 use crate::failure::Failure;
 use crate::program::Line;
+use crate::tools;
 
 /// One CLI.
 #[derive(Debug)]
@@ -144,8 +144,7 @@ pub(crate) fn find(name: &str) -> Result<&'static Agent, Failure> {
 impl Agent {
     /// Finds the CLI in the folder of tools, or puts it there.
     pub(crate) fn install(&'static self, root: &Path) -> Result<Installed, Failure> {
-        let settings = ["BACKSTOP_TOOLS", "XDG_CACHE_HOME", "HOME"].map(env::var_os);
-        let tools = tools(settings)?;
+        let tools = tools::folder()?;
         self.ready(&tools, |line| line.run(root))
     }
 
