@@ -56,7 +56,7 @@ impl Adapter for OpenCode {
                 "while it waits for a limit to end it says so once and never names the end: it is stopped when it was \
                  silent too long, and the limit is waited for with growing pauses",
                 "a connection that breaks again and again is tried again without end: only the time limit stops it",
-                "a model without a known price is reported to cost nothing",
+                "the cost of a model without a known price is not reported: `assumed_cost` is charged",
                 "models that are newer than the installed version are not known to it: its list of models is not fetched",
                 "a model is named with its provider, such as `anthropic/NAME`",
             ],
@@ -218,7 +218,10 @@ impl Opencodish {
         heard.push(AgentEvent::Used(self.used));
         if let Some(cost) = line.pointer("/part/cost").and_then(Value::as_f64) {
             self.spent += cost;
-            heard.extend(micros(self.spent).map(AgentEvent::Cost));
+            // A model without a known price is told to cost nothing, which is no price.
+            let worked = self.used.charged() > 0;
+            let priced = micros(self.spent).filter(|cost| *cost > 0 || !worked);
+            heard.extend(priced.map(AgentEvent::Cost));
         }
         self.course = Course::Working;
         let trouble = match text(line, "/part/reason") {
@@ -743,5 +746,22 @@ mod tests {
         let limited = Status::RateLimited { until: None };
         assert_eq!(run("on it\n", "Error: Rate limit reached\n", 0), limited);
         assert_eq!(run("{", "", 0), Status::Unknown);
+    }
+
+    #[test]
+    fn a_price_of_nothing_for_work_is_no_price() {
+        let step = |cost: &str| {
+            format!(
+                "{{\"type\":\"step_finish\",\"sessionID\":\"s\",\"part\":{{\"reason\":\"stop\",\"cost\":{cost},\"tokens\":{{\"input\":9,\"output\":1}}}}}}\n"
+            )
+        };
+        let heard = |cost: &str| OpenCode.parser().take(Stream::Out, step(cost).as_bytes());
+        let priced = |heard: &[AgentEvent]| {
+            heard
+                .iter()
+                .any(|event| matches!(event, AgentEvent::Cost(_)))
+        };
+        assert!(!priced(&heard("0")));
+        assert!(heard("0.5").contains(&AgentEvent::Cost(500_000)));
     }
 }
