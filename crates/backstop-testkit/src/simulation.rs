@@ -1,7 +1,9 @@
 //! The runner's own dispatcher in a world made up from one number: time, disk, agents, host and person are simulated,
 //! what decides, journals, replays and probes is the real code.
 //!
-//! One seed is one run, to the last byte of the journal. Deliberately absent: threads, real time, real files.
+//! One seed is one run, to the last byte of the journal. Deliberately absent: threads, real time, real files; the loop around
+//! the dispatcher's core, which only chooses what comes first; the executor, which tests with real processes hold; and a disk
+//! that loses what a second sync said was safe.
 
 mod disk;
 mod hands;

@@ -298,3 +298,45 @@ fn handoffs(_: &Watch, taken: &Taken<'_>) -> bool {
     let given = given.all(|one| reserved(fates.get(one.id())));
     stays && given && fates.len() == new.all().count()
 }
+
+#[cfg(test)]
+mod tests {
+    use backstop_engine::{Point, PointVerdict, PreflightRan};
+
+    use super::*;
+    use crate::{Opening, check_results, short};
+
+    /// The law that a step breaks after it was bent so.
+    fn bent(bend: impl FnOnce(&mut Transition)) -> Option<&'static str> {
+        let charter = Opening::default().charter();
+        let mut watch = Watch::of(&charter);
+        let before = Mission::open(charter.clone()).mission;
+        let (effect, _) = before.outstanding().next().unwrap();
+        let event = Event {
+            at: before.now(),
+            fact: Fact::PreflightRan(PreflightRan {
+                effect,
+                points: vec![Point {
+                    name: short("git"),
+                    verdict: PointVerdict::Held(short("there")),
+                }],
+                base_checks: check_results(&charter.fields().checks, &[]),
+            }),
+        };
+        let mut done = before.decide(&event).unwrap();
+        bend(&mut done);
+        let taken = Taken {
+            before: &before,
+            event: &event,
+            done: &done,
+        };
+        watch.see(&taken).map(|broken| broken.law)
+    }
+
+    #[test]
+    fn a_step_keeps_every_law_until_it_is_bent() {
+        assert_eq!(bent(|_| {}), None);
+        let lost = bent(|done| done.effects.clear());
+        assert_eq!(lost, Some("the same again"));
+    }
+}

@@ -5,6 +5,7 @@ mod input;
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use backstop_engine::vocab::EffectId;
 use backstop_engine::{Charter, Ended, Event, Fact, Mission, Position, Refusal, Transition};
@@ -46,7 +47,8 @@ struct Run {
 }
 
 pub(super) fn run(mut tape: Tape) -> Outcome {
-    let scene = tape.one_of(&scenes()).clone();
+    static SCENES: OnceLock<Vec<Scene>> = OnceLock::new();
+    let scene = tape.one_of(SCENES.get_or_init(scenes)).clone();
     let charter = scene.opening.clone().charter();
     let mut run = Run {
         here: Here::new(tape),
@@ -91,7 +93,6 @@ impl Run {
             let seen = format!("{:?}", self.live.as_ref().map(Mission::position));
             self.broke("ends", seen);
         }
-        // A last process reads the whole journal once more after the end.
         let over = self.live.as_ref().is_some_and(|live| ended(live).is_some());
         self.here.world().broken.is_none() && !over
     }
@@ -142,6 +143,7 @@ impl Run {
             self.jobs
                 .plan(&mut self.here.world(), core.mission(), &self.scene.palette);
             self.live = Some(core.mission().clone());
+            self.reached(core.mission());
             if self.here.world().is_dead || self.here.world().broken.is_some() {
                 return Over::Killed;
             }
@@ -154,6 +156,17 @@ impl Run {
             if let Some(over) = self.turn(&mut core) {
                 return over;
             }
+        }
+    }
+
+    /// A stop has come to what runs before anything else happens.
+    fn reached(&self, mission: &Mission) {
+        let mut world = self.here.world();
+        if let (Some(_), Position::Busy(id)) = (mission.stopping(), mission.position())
+            && !world.is_dead
+            && !world.halted.contains(id)
+        {
+            world.broke("stop", format!("{id} was not told to halt"));
         }
     }
 
