@@ -379,7 +379,12 @@ impl Run {
             because: step.because,
         };
         self.look(before, &event, &done);
-        if !by_person(&event.fact) {
+        // Only the hands that do effects tell anything twice: time and people are asked anew.
+        let of_time = matches!(
+            event.fact,
+            Fact::WaitEnded { .. } | Fact::GateExpired { .. }
+        );
+        if !by_person(&event.fact) && !of_time {
             self.jobs.took(&event.fact);
         }
         self.taken.push(event);
