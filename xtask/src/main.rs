@@ -1,6 +1,6 @@
 //! Repository checks and generators, run as `cargo xtask <command>`.
 //!
-//! Deliberately absent: a library for arguments. A command takes two options at most.
+//! Deliberately absent: a library for arguments. A command takes a few options, or hands all of them on.
 
 #![expect(
     clippy::print_stderr,
@@ -31,6 +31,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use failure::Failure;
+use program::cargo;
 use repo::Repo;
 
 const HELP: &str = "\
@@ -48,6 +49,8 @@ Usage: cargo xtask <command>
                     real agent CLIs on real missions, with a scripted model
   record --agent NAME --scenario NAME [--out DIR]
                     a new recording of a real agent CLI
+  simulate [--seeds N] [--from SEED]
+                    drives missions through simulated worlds with faults, and shrinks the first run that breaks a law
   tables [--check]  writes the pages of docs/tables; or compares them
   tidy              sizes, names, comments, links, reasons for dependencies
   help              this
@@ -96,6 +99,7 @@ fn run(words: &[&str]) -> Result<(), Failure> {
             };
             record::run(&Repo::open(here)?, (agent, scenario), out.map(Path::new))
         }
+        ["simulate", options @ ..] => simulate(options),
         ["tables"] => tables::write(&Repo::open(here)?),
         ["tables", "--check"] => tables::check(&Repo::open(here)?),
         ["tidy"] => tidy::check(&Repo::open(here)?),
@@ -110,6 +114,13 @@ fn run(words: &[&str]) -> Result<(), Failure> {
 fn ci(only: Option<&str>) -> Result<(), Failure> {
     let repo = Repo::open(Path::new("."))?;
     ci::run(&ci::steps(), only, &repo.root, &mut io::stdout())
+}
+
+/// The testkit is for tests alone, so its program is run and not linked.
+fn simulate(options: &[&str]) -> Result<(), Failure> {
+    let line = cargo("run --quiet --locked --package backstop-testkit --example simulate --");
+    let line = options.iter().fold(line, |line, option| line.with(*option));
+    line.run(&Repo::open(Path::new("."))?.root)
 }
 
 fn not_understood(words: &[&str]) -> String {

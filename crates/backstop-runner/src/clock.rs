@@ -6,6 +6,22 @@ use backstop_agents::Zone;
 use backstop_engine::vocab::Timestamp;
 use jiff::tz::TimeZone;
 
+/// Whoever says what time it is.
+pub trait Clock {
+    /// Now.
+    fn now(&self) -> Timestamp;
+}
+
+/// The clock of this machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Wall;
+
+impl Clock for Wall {
+    fn now(&self) -> Timestamp {
+        now()
+    }
+}
+
 /// Now.
 #[must_use]
 pub fn now() -> Timestamp {

@@ -1,27 +1,29 @@
 //! The one loop that owns a mission: every source becomes one input, every input one decision.
 //!
-//! The order is fixed: decide, append and sync, commit in memory, start effects. A fact that cannot be made durable
-//! stops everything: nothing runs on a decision that a crash could forget.
+//! The order is fixed (`Core`): decide, append and sync, commit in memory, start effects. A fact that cannot be made
+//! durable stops everything: nothing runs on a decision that a crash could forget.
+
+mod core;
 
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use backstop_engine::vocab::{EffectId, Signature};
-use backstop_engine::{
-    Effect, Event, Fact, Mission, Position, ProcessRef, Refusal, Rule, Transition,
-};
+use backstop_engine::vocab::Signature;
+use backstop_engine::{Fact, Mission, Refusal};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
-use crate::clock;
+use crate::clock::Wall;
 use crate::edge::Ground;
 use crate::executor::Executor;
 use crate::history::Step;
-use crate::journal::{Durability, JournalError, Writer};
+use crate::journal::JournalError;
+use crate::ledger::Ledger;
 use crate::process;
-use crate::words::rule_name;
+
+pub use self::core::Core;
 
 /// The longest single sleep: a clock that was set, or a machine that slept, is noticed after it.
 const LONGEST_SLEEP: Duration = Duration::from_secs(20);
@@ -74,16 +76,12 @@ pub trait Observe: Send {
 
 /// Everything that a dispatcher works with.
 pub struct Dispatcher<O> {
-    mission: Mission,
-    journal: Writer,
-    executor: Executor,
+    core: Core<Executor, Wall>,
     facts: mpsc::UnboundedReceiver<Fact>,
     requests: mpsc::Receiver<Request>,
     door: mpsc::Sender<Request>,
     observer: O,
     latest: Option<Step>,
-    at_gate: AtGate,
-    interrupted: bool,
 }
 
 /// How a dispatcher let go of its mission.
@@ -97,12 +95,10 @@ pub struct Driven {
 
 /// The mission at the moment at which the dispatcher takes it over.
 pub struct Opening {
-    /// The mission.
-    pub mission: Mission,
+    /// The mission and its journal.
+    pub ledger: Ledger<Wall>,
     /// The step that led to it.
     pub latest: Option<Step>,
-    /// Its journal.
-    pub journal: Writer,
     /// Where it is worked on.
     pub ground: Arc<Ground>,
     /// What comes from outside.
@@ -116,52 +112,33 @@ impl<O: Observe> Dispatcher<O> {
     #[must_use]
     pub fn new(opening: Opening, observer: O, at_gate: AtGate) -> Self {
         let Opening {
-            mission,
+            ledger,
             latest,
-            journal,
             ground,
             requests,
             door,
         } = opening;
         let (sender, facts) = mpsc::unbounded_channel();
         let executor = Executor::new(ground, sender);
-        let interrupted = false;
         Self {
-            mission,
-            journal,
-            executor,
+            core: Core::new(ledger, executor, at_gate),
             facts,
             requests,
             door,
             observer,
             latest,
-            at_gate,
-            interrupted,
         }
     }
 
-    /// Starts an effect that nobody has started.
-    pub fn start(&mut self, id: EffectId, effect: &Effect) {
-        self.executor.start(id, effect);
-    }
-
-    /// Takes up an effect that an earlier process may have started. `process` is the last agent on record.
-    pub fn probe(
-        &mut self,
-        id: EffectId,
-        effect: &Effect,
-        process: Option<(EffectId, ProcessRef)>,
-    ) {
-        let process = process
-            .filter(|(launch, _)| *launch == id)
-            .map(|(_, process)| process);
-        self.executor.probe(id, effect, process);
+    /// Starts what nobody has started, and probes what an earlier process may have.
+    pub fn begin(&mut self) {
+        self.core.begin();
     }
 
     /// Starts an effect that panics with these words.
     #[cfg(test)]
     pub(crate) fn break_off(&mut self, words: &'static str) {
-        self.executor.break_off(words);
+        self.core.executor().break_off(words);
     }
 
     /// Drives the mission until it ends, parks, or waits for a person who is to answer elsewhere.
@@ -172,129 +149,57 @@ impl<O: Observe> Dispatcher<O> {
         let driven = self.drive(by).await;
         if driven.is_err() {
             // Nothing outlives a runner that cannot go on.
-            self.executor.halt_all().await;
+            self.core.executor().halt_all().await;
         }
         driven.map(|()| Driven {
-            mission: self.mission,
-            interrupted: self.interrupted,
+            interrupted: self.core.is_interrupted(),
+            mission: self.core.into_mission(),
         })
     }
 
     async fn drive(&mut self, by: Signature) -> Result<(), DispatchError> {
         let mut interrupts = Interrupts::listen();
-        if let Some(step) = self.latest.take() {
-            self.observer.step(&step, &self.mission, &self.door);
-        }
-        while !self.is_over() {
+        let latest = self.latest.take();
+        self.observe(latest);
+        while !self.core.is_over() {
             let sleep = sleep(self.until_due());
-            tokio::select! {
+            let step = tokio::select! {
                 biased;
-                () = interrupts.next() => self.interrupted(&by)?,
-                Some(request) = self.requests.recv() => self.requested(request)?,
-                Some(fact) = self.facts.recv() => self.happened(fact)?,
-                words = self.executor.broken() => return Err(DispatchError::Broken(words)),
-                () = sleep => self.due()?,
-            }
+                () = interrupts.next() => self.core.interrupted(&by)?,
+                Some(request) = self.requests.recv() => {
+                    self.requested(request)?;
+                    continue;
+                }
+                Some(fact) = self.facts.recv() => Some(self.core.happened(fact)?),
+                words = self.core.executor().broken() => return Err(DispatchError::Broken(words)),
+                () = sleep => self.core.due()?,
+            };
+            self.observe(step);
         }
-        Ok(self.journal.sync()?)
+        self.core.sync()
     }
 
-    fn is_over(&self) -> bool {
-        match self.mission.position() {
-            Position::Ended(_) | Position::Parked(..) => true,
-            Position::AtGate(..) => self.at_gate == AtGate::Leave,
-            Position::Busy(_) | Position::Waiting(..) => false,
+    fn observe(&mut self, step: Option<Step>) {
+        if let Some(step) = step {
+            self.observer.step(&step, self.core.mission(), &self.door);
         }
     }
 
     fn until_due(&self) -> Duration {
-        let left = self
-            .mission
-            .deadline()
-            .map(|due| due.since(clock::now()).as_millis());
-        left.map_or(LONGEST_SLEEP, |ms| {
-            Duration::from_millis(ms).min(LONGEST_SLEEP)
+        let left = self.core.until_due();
+        left.map_or(LONGEST_SLEEP, |left| {
+            Duration::from_millis(left.as_millis()).min(LONGEST_SLEEP)
         })
     }
 
-    fn due(&mut self) -> Result<(), DispatchError> {
-        let now = clock::now();
-        match (self.mission.deadline(), self.mission.due()) {
-            (Some(deadline), Some(fact)) if deadline <= now => self.happened(fact),
-            _ => Ok(()),
-        }
-    }
-
-    fn interrupted(&mut self, by: &Signature) -> Result<(), DispatchError> {
-        let fact = Fact::StopRequested { by: by.clone() };
-        self.interrupted = true;
-        match self.decide(fact)? {
-            Ok(()) | Err(Refusal::AlreadyStopping) => Ok(()),
-            Err(refusal) => Err(DispatchError::Misfit(refusal)),
-        }
-    }
-
     fn requested(&mut self, request: Request) -> Result<(), DispatchError> {
-        let decided = self.decide(request.fact)?;
+        let decided = self.core.requested(request.fact)?;
+        let told = decided.map(|step| self.observe(Some(step)));
         // Whoever asked may be gone; the decision stands.
         let _ = request
             .reply
-            .send(decided.map_err(|refusal| refusal.to_string()));
+            .send(told.map_err(|refusal| refusal.to_string()));
         Ok(())
-    }
-
-    fn happened(&mut self, fact: Fact) -> Result<(), DispatchError> {
-        self.decide(fact)?.map_err(DispatchError::Misfit)
-    }
-
-    /// Decides, journals, commits, starts.
-    fn decide(&mut self, fact: Fact) -> Result<Result<(), Refusal>, DispatchError> {
-        let event = Event {
-            at: clock::now(),
-            fact,
-        };
-        let Transition {
-            mission,
-            effects,
-            because,
-        } = match self.mission.decide(&event) {
-            Ok(moved) => moved,
-            Err(refusal) => {
-                tracing::info!(%refusal, "a fact was refused");
-                return Ok(Err(refusal));
-            }
-        };
-        let Event { at, fact } = event;
-        let seq = self.journal.append(at, &fact, durability(&because))?;
-        self.mission = mission;
-        let step = Step {
-            seq,
-            at,
-            fact,
-            because,
-            effects,
-        };
-        let rules: Vec<String> = step.because.iter().copied().map(rule_name).collect();
-        tracing::debug!(
-            seq = seq.number(),
-            ?rules,
-            effects = step.effects.len(),
-            "decided"
-        );
-        for (id, effect) in &step.effects {
-            self.executor.start(*id, effect);
-        }
-        self.observer.step(&step, &self.mission, &self.door);
-        Ok(Ok(()))
-    }
-}
-
-/// A mere note rides with the next decision; every decision is durable before it has an effect.
-fn durability(because: &[Rule]) -> Durability {
-    if because.iter().all(|rule| *rule == Rule::Noted) {
-        Durability::Ride
-    } else {
-        Durability::Sync
     }
 }
 

@@ -1,21 +1,21 @@
 //! A mission in the hands of this process: opened or taken up, answered, and driven.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use backstop_engine::vocab::{EffectId, MissionId, Signature};
-use backstop_engine::{Charter, Effect, Event, Fact, Mission, ProcessRef, Refusal};
+use backstop_engine::vocab::{MissionId, Signature};
+use backstop_engine::{Charter, Fact, Mission, Refusal};
 use tokio::sync::mpsc;
 
 use crate::blobs::{BlobError, Blobs};
-use crate::clock;
+use crate::clock::Wall;
 use crate::dispatcher::{AtGate, DispatchError, Dispatcher, Driven, Observe, Opening};
 use crate::door;
 use crate::edge::{Ground, Settings, SettingsError};
 use crate::git::{GitError, Host, Repository};
-use crate::history::{Folding, HistoryError, Step};
-use crate::journal::{self, Durability, Healed, JournalError, Writer};
+use crate::history::{HistoryError, Step};
+use crate::journal::{self, Healed, JournalError};
+use crate::ledger::{Ledger, TakenUp};
 use crate::process;
 use crate::redact::Redactor;
 use crate::state::{Home, Lock, MissionDir, StateError};
@@ -65,13 +65,8 @@ pub enum DriveError {
 /// A mission that this process holds the lock of.
 pub struct Drive {
     lock: Lock,
-    mission: Mission,
-    journal: Writer,
+    ledger: Ledger<Wall>,
     ground: Arc<Ground>,
-    /// Effects that this process is the first to start.
-    fresh: BTreeSet<EffectId>,
-    /// The last agent whose start is on record.
-    process: Option<(EffectId, ProcessRef)>,
     steps: Vec<Step>,
     healed: Option<Healed>,
 }
@@ -89,29 +84,14 @@ impl Drive {
         let settings = Settings::thaw(&charter)?;
         let dir = home.create_mission(charter.fields().mission.clone())?;
         let lock = dir.lock()?;
-        let mut journal = journal::create(&dir.journal())?;
-        let at = charter.fields().opened_at;
-        let fact = Fact::Opened(Box::new(charter.clone()));
-        let seq = journal.append(at, &fact, Durability::Sync)?;
+        let journal = journal::create(&dir.journal())?;
+        let (ledger, step) = Ledger::open(journal, Wall, charter.clone())?;
         // From here on the mission exists: what fails now is taken up by a resume.
-        let ground = ground(&dir, repository, charter.clone(), settings)?;
-        let opened = Mission::open(charter);
-        let fresh = opened.effects.iter().map(|(id, _)| *id).collect();
-        let step = Step {
-            seq,
-            at,
-            fact,
-            because: opened.because,
-            effects: opened.effects,
-        };
-        let mission = opened.mission;
+        let ground = ground(&dir, repository, charter, settings)?;
         Ok(Self {
             lock,
-            mission,
-            journal,
+            ledger,
             ground,
-            fresh,
-            process: None,
             steps: vec![step],
             healed: None,
         })
@@ -123,27 +103,21 @@ impl Drive {
     /// When another process has it, or its journal is damaged.
     pub fn take_up(dir: &MissionDir, repository: &Repository) -> Result<Self, DriveError> {
         let lock = dir.lock()?;
-        let mut replay = journal::open::<Fact>(&dir.journal())?;
-        let mut folding = Folding::default();
-        for record in replay.by_ref() {
-            folding.take(record)?;
-        }
-        let (journal, healed) = replay.into_writer()?;
-        let history = folding.finish()?;
-        let charter = history.mission.charter().clone();
+        let replay = journal::open::<Fact>(&dir.journal())?;
+        let taken = Ledger::take_up(replay, Wall)?;
+        let TakenUp {
+            ledger,
+            steps,
+            healed,
+        } = taken;
+        let charter = ledger.mission().charter().clone();
         let settings = Settings::thaw(&charter)?;
         let ground = ground(dir, repository, charter, settings)?;
         ground.blobs.salvage()?;
-        let process = history.steps.iter().rev().find_map(Step::started);
-        let (mission, steps) = (history.mission, history.steps);
-        let fresh = BTreeSet::new();
         Ok(Self {
             lock,
-            mission,
-            journal,
+            ledger,
             ground,
-            fresh,
-            process,
             steps,
             healed: Some(healed),
         })
@@ -152,7 +126,7 @@ impl Drive {
     /// The mission.
     #[must_use]
     pub const fn mission(&self) -> &Mission {
-        &self.mission
+        self.ledger.mission()
     }
 
     /// Where it is worked on.
@@ -178,22 +152,8 @@ impl Drive {
     /// # Errors
     /// When it does not fit: the mission is as it was. When the journal refuses.
     pub fn take(&mut self, fact: Fact) -> Result<&Step, DriveError> {
-        let event = Event {
-            at: clock::now(),
-            fact,
-        };
-        let moved = self.mission.decide(&event)?;
-        let Event { at, fact } = event;
-        let seq = self.journal.append(at, &fact, Durability::Sync)?;
-        self.mission = moved.mission;
-        self.fresh.extend(moved.effects.iter().map(|(id, _)| *id));
-        self.steps.push(Step {
-            seq,
-            at,
-            fact,
-            because: moved.because,
-            effects: moved.effects,
-        });
+        let step = self.ledger.take(fact)??;
+        self.steps.push(step);
         self.steps.last().ok_or(DriveError::Refused(Refusal::Ended))
     }
 
@@ -220,37 +180,22 @@ impl Drive {
         let path = door::socket(self.ground.dir.path(), self.id());
         let door = door::open(self.ground.dir.path(), &path, sender.clone())
             .map_err(io("open the answer door", path.clone()))?;
-        let outstanding: Vec<(EffectId, Effect)> = self
-            .mission
-            .outstanding()
-            .map(|(id, effect)| (id, effect.clone()))
-            .collect();
         let Self {
             lock,
-            mission,
-            journal,
+            ledger,
             ground,
-            fresh,
-            process,
             mut steps,
             ..
         } = self;
         let opening = Opening {
-            mission,
+            ledger,
             latest: steps.pop(),
-            journal,
             ground,
             requests,
             door: sender,
         };
         let mut dispatcher = Dispatcher::new(opening, observer, at_gate);
-        for (id, effect) in &outstanding {
-            if fresh.contains(id) {
-                dispatcher.start(*id, effect);
-            } else {
-                dispatcher.probe(*id, effect, process);
-            }
-        }
+        dispatcher.begin();
         let ended = dispatcher.run(by).await;
         door.close().await;
         drop(lock);
@@ -292,6 +237,7 @@ mod tests {
     use std::process::Command;
     use std::time::Duration;
 
+    use backstop_engine::Effect;
     use backstop_engine::vocab::Channel;
 
     use super::*;
@@ -342,12 +288,11 @@ mod tests {
         };
         let charter = opening::charter(&repository, &wish, by()).unwrap();
         let drive = Drive::open(&home, &repository, charter).unwrap();
-        let (dir, before) = (drive.ground.dir.clone(), drive.mission.clone());
+        let (dir, before) = (drive.ground.dir.clone(), drive.mission().clone());
         let (door, requests) = mpsc::channel(1);
         let opening = Opening {
-            mission: drive.mission,
+            ledger: drive.ledger,
             latest: None,
-            journal: drive.journal,
             ground: drive.ground,
             requests,
             door,

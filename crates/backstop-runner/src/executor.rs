@@ -28,6 +28,16 @@ pub use attempt::Cut;
 /// Tells a task that it is to stop.
 pub(crate) type Halted = watch::Receiver<bool>;
 
+/// Whoever does effects. Each that is started or probed is answered by one fact, sooner or later; waits, questions and halts
+/// by none.
+pub trait Execute {
+    /// Starts an effect that nobody has started.
+    fn start(&mut self, id: EffectId, effect: &Effect);
+
+    /// Takes up an effect that an earlier process may have started. `process` is its agent, where that is on record.
+    fn probe(&mut self, id: EffectId, effect: &Effect, process: Option<ProcessRef>);
+}
+
 /// Starts effects and remembers how to stop them.
 #[derive(Debug)]
 pub struct Executor {
@@ -46,37 +56,6 @@ impl Executor {
             facts,
             halts: BTreeMap::new(),
             tasks: JoinSet::new(),
-        }
-    }
-
-    /// Starts an effect. Waits and questions need nothing done: the dispatcher has the clock and the door.
-    pub fn start(&mut self, id: EffectId, effect: &Effect) {
-        tracing::debug!(%id, "started");
-        match effect {
-            Effect::Preflight => self.preflight(id),
-            Effect::Launch(launch) => self.launch(id, launch),
-            Effect::RunChecks(run) => self.checks(id, run),
-            Effect::Land(landing) => self.land(id, landing),
-            Effect::Ship(shipment) => self.ship(id, shipment),
-            Effect::MergeBase(merge) => self.merge(id, merge),
-            Effect::Halt(target) => self.halt(*target),
-            Effect::Wait(_) | Effect::Ask(_) => {}
-        }
-    }
-
-    /// Takes up an effect that an earlier process left: a launch is ended and surveyed, everything else is done again,
-    /// as doing it twice is doing it once.
-    pub fn probe(&mut self, id: EffectId, effect: &Effect, process: Option<ProcessRef>) {
-        match effect {
-            Effect::Launch(launch) => self.cut(id, launch, process),
-            Effect::Preflight
-            | Effect::RunChecks(_)
-            | Effect::Land(_)
-            | Effect::Ship(_)
-            | Effect::MergeBase(_)
-            | Effect::Halt(_)
-            | Effect::Wait(_)
-            | Effect::Ask(_) => self.start(id, effect),
         }
     }
 
@@ -172,6 +151,38 @@ impl Executor {
     fn merge(&mut self, id: EffectId, merge: &Merge) {
         let (ground, merge) = (Arc::clone(&self.ground), merge.clone());
         self.task(async move { hand_over::merge(&ground, id, merge).await });
+    }
+}
+
+impl Execute for Executor {
+    /// Waits and questions need nothing done: the dispatcher has the clock and the door.
+    fn start(&mut self, id: EffectId, effect: &Effect) {
+        tracing::debug!(%id, "started");
+        match effect {
+            Effect::Preflight => self.preflight(id),
+            Effect::Launch(launch) => self.launch(id, launch),
+            Effect::RunChecks(run) => self.checks(id, run),
+            Effect::Land(landing) => self.land(id, landing),
+            Effect::Ship(shipment) => self.ship(id, shipment),
+            Effect::MergeBase(merge) => self.merge(id, merge),
+            Effect::Halt(target) => self.halt(*target),
+            Effect::Wait(_) | Effect::Ask(_) => {}
+        }
+    }
+
+    /// A launch is ended and surveyed; everything else is done again, as doing it twice is doing it once.
+    fn probe(&mut self, id: EffectId, effect: &Effect, process: Option<ProcessRef>) {
+        match effect {
+            Effect::Launch(launch) => self.cut(id, launch, process),
+            Effect::Preflight
+            | Effect::RunChecks(_)
+            | Effect::Land(_)
+            | Effect::Ship(_)
+            | Effect::MergeBase(_)
+            | Effect::Halt(_)
+            | Effect::Wait(_)
+            | Effect::Ask(_) => self.start(id, effect),
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod error;
 mod format;
+mod medium;
 mod reader;
 mod replay;
 mod tail;
@@ -20,11 +21,12 @@ use serde::{Deserialize, Serialize};
 
 pub use error::{Damage, Fault, JournalError};
 pub use format::LONGEST;
+pub use medium::Medium;
 pub use reader::{Position, Reader, read, read_from};
-pub use replay::{Healed, Replay, open};
+pub use replay::{Healed, Replay, open, replay};
 pub use tail::Tail;
 pub use verify::{Verified, verify, verify_stream};
-pub use writer::{Writer, create};
+pub use writer::{Writer, begin, create};
 
 /// The number of a record: from 0, without a gap.
 #[derive(

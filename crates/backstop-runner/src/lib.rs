@@ -18,6 +18,7 @@ pub mod executor;
 pub mod git;
 pub mod history;
 pub mod journal;
+pub mod ledger;
 pub mod offers;
 pub mod opening;
 pub mod plans;

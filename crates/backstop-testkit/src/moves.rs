@@ -163,6 +163,15 @@ fn answer(gate: &Gate, verb: Verb, digest: Option<Digest>, note: Option<Note>) -
     }
 }
 
+/// Every answer that agents and host could give to what is being done; none where nothing is.
+#[must_use]
+pub fn replies(mission: &Mission, palette: &Palette, id: EffectId) -> Vec<Fact> {
+    let running = mission.outstanding().find(|(running, _)| *running == id);
+    let answers = running.map(|(_, effect)| world(mission, palette, id, effect));
+    let answers = answers.unwrap_or_default().into_iter();
+    answers.map(|(_, fact)| fact).collect()
+}
+
 fn world(
     mission: &Mission,
     palette: &Palette,

@@ -2,7 +2,7 @@
 //! Nothing is written before the last record has been read and holds. Not in it: the lock, which the caller holds.
 
 use std::fs::File;
-use std::io::{BufReader, Write as _};
+use std::io::BufReader;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use super::format;
 use super::reader::{Position, Step, Stop, Walk};
 use super::tail::{self, Tail};
-use super::{JournalError, Record, Writer};
+use super::{JournalError, Medium, Record, Writer};
 use crate::disk;
 
 /// What opening a journal had to mend.
@@ -36,12 +36,17 @@ pub enum Healed {
 pub fn open<E: DeserializeOwned>(path: &Path) -> Result<Replay<E>, JournalError> {
     let file = disk::open_regular(disk::private().read(true).append(true), path)
         .map_err(JournalError::io("open", path))?;
-    Ok(Replay {
+    Ok(replay(file, path))
+}
+
+/// Reads the journal on a medium from its start; `path` is what messages call it.
+pub fn replay<E, M: Medium>(medium: M, path: &Path) -> Replay<E, M> {
+    Replay {
         path: path.to_owned(),
-        walk: Walk::new(BufReader::with_capacity(64 << 10, file), Position::START),
+        walk: Walk::new(BufReader::with_capacity(64 << 10, medium), Position::START),
         progress: Progress::Reading,
         events: PhantomData,
-    })
+    }
 }
 
 #[derive(Debug)]
@@ -57,20 +62,20 @@ enum Progress {
 /// counts only once the writer is there.
 #[derive(Debug)]
 #[must_use]
-pub struct Replay<E> {
+pub struct Replay<E, M = File> {
     path: PathBuf,
-    walk: Walk<BufReader<File>>,
+    walk: Walk<BufReader<M>>,
     progress: Progress,
     events: PhantomData<fn() -> E>,
 }
 
-impl<E: DeserializeOwned> Replay<E> {
+impl<E: DeserializeOwned, M: Medium> Replay<E, M> {
     /// The writer, after what a crash left is mended and everything that was read is durable.
     /// Records that were not taken yet are read and checked first.
     ///
     /// # Errors
     /// When a record does not hold, or there is none; when the disk refuses. The file is as it was then.
-    pub fn into_writer(mut self) -> Result<(Writer, Healed), JournalError> {
+    pub fn into_writer(mut self) -> Result<(Writer<M>, Healed), JournalError> {
         let tail = loop {
             match self.progress {
                 Progress::Reading => drop(self.next()),
@@ -78,9 +83,9 @@ impl<E: DeserializeOwned> Replay<E> {
                 Progress::Refused(why) => return Err(why),
             }
         };
-        let file = self.walk.input.into_inner();
-        let healed = heal(&file, tail).map_err(JournalError::io("mend", &self.path))?;
-        let writer = Writer::behind(file, self.path, self.walk.position.link);
+        let mut medium = self.walk.input.into_inner();
+        let healed = heal(&mut medium, tail).map_err(JournalError::io("mend", &self.path))?;
+        let writer = Writer::behind(medium, self.path, self.walk.position.link);
         Ok((writer, healed))
     }
 
@@ -113,7 +118,7 @@ impl<E: DeserializeOwned> Replay<E> {
     }
 }
 
-impl<E: DeserializeOwned> Iterator for Replay<E> {
+impl<E: DeserializeOwned, M: Medium> Iterator for Replay<E, M> {
     type Item = Record<E>;
 
     fn next(&mut self) -> Option<Record<E>> {
@@ -128,20 +133,20 @@ impl<E: DeserializeOwned> Iterator for Replay<E> {
     }
 }
 
-/// Mends the end of the file, and makes all of it durable: a record that rode was read from memory, and
+/// Mends the end of the journal, and makes all of it durable: a record that rode was read from memory, and
 /// effects are about to be started because of it.
-fn heal(mut file: &File, tail: Tail) -> std::io::Result<Healed> {
+fn heal(medium: &mut impl Medium, tail: Tail) -> std::io::Result<Healed> {
     let healed = match tail {
         Tail::None => Healed::Nothing,
         Tail::Record { .. } => {
-            file.write_all(b"\n")?;
+            medium.write_all(b"\n")?;
             Healed::Newline
         }
         Tail::Torn { offset, bytes } => {
-            file.set_len(offset)?;
+            medium.set_len(offset)?;
             Healed::Cut { bytes }
         }
     };
-    file.sync_all()?;
+    medium.sync_all()?;
     Ok(healed)
 }

@@ -1,14 +1,14 @@
 //! Appends records, one write each. Not in it: reading, mending, and the lock, which the caller holds.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use backstop_engine::vocab::{Digest, Timestamp};
 use serde::Serialize;
 
 use super::format::{self, Link};
-use super::{Durability, JournalError, Seq};
+use super::{Durability, JournalError, Medium, Seq};
 use crate::disk;
 
 /// What the line buffer keeps between appends, in bytes.
@@ -29,27 +29,33 @@ pub fn create(path: &Path) -> Result<Writer, JournalError> {
     file.sync_all()
         .and_then(|()| disk::sync_parent(path))
         .map_err(JournalError::io("create", path))?;
-    Ok(Writer::behind(file, path.to_owned(), Link::START))
+    Ok(begin(file, path))
+}
+
+/// The writer of a new journal on a medium that is durably empty.
+#[must_use]
+pub fn begin<M: Medium>(medium: M, path: &Path) -> Writer<M> {
+    Writer::behind(medium, path.to_owned(), Link::START)
 }
 
 /// The one writer of a journal. After a failed write or sync it takes nothing more.
 #[derive(Debug)]
-pub struct Writer {
-    file: File,
+pub struct Writer<M = File> {
+    medium: M,
     path: PathBuf,
     link: Link,
     line: Vec<u8>,
-    // INVARIANT: false only when every record of the file is on the disk.
+    // INVARIANT: false only when every record of the journal is durable.
     riding: bool,
     // INVARIANT: the words of the first failed write or sync; once set, nothing is written.
     poisoned: Option<String>,
 }
 
-impl Writer {
-    /// The writer that goes on behind `link`; everything in `file` is durable.
-    pub(super) const fn behind(file: File, path: PathBuf, link: Link) -> Self {
+impl<M: Medium> Writer<M> {
+    /// The writer that goes on behind `link`; everything on the medium is durable.
+    pub(super) const fn behind(medium: M, path: PathBuf, link: Link) -> Self {
         Self {
-            file,
+            medium,
             path,
             link,
             line: Vec::new(),
@@ -74,7 +80,7 @@ impl Writer {
         let next = self.link.after(&self.line);
         self.line.push(b'\n');
         self.riding = true;
-        let written = self.file.write_all(&self.line);
+        let written = self.medium.write_all(&self.line);
         self.line.shrink_to(KEPT);
         written.map_err(|e| self.poison("append to", e))?;
         match durability {
@@ -93,7 +99,7 @@ impl Writer {
     pub fn sync(&mut self) -> Result<(), JournalError> {
         self.refuse_if_poisoned()?;
         if self.riding {
-            let synced = self.file.sync_data();
+            let synced = self.medium.sync_data();
             synced.map_err(|e| self.poison("sync", e))?;
             self.riding = false;
         }

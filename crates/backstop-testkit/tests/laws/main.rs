@@ -7,7 +7,6 @@
     reason = "a second bookkeeper looks at the facts that it books"
 )]
 
-mod book;
 mod reach;
 mod scenes;
 mod table;

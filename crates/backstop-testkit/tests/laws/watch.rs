@@ -9,9 +9,8 @@ use backstop_testkit::engine::{
     Charter, CheckVerdict, Effect, Event, Fact, Gate, GateKind, Mission, Refusal, Rule, Transition,
     Verb,
 };
-use backstop_testkit::{Step, misfits};
+use backstop_testkit::{Book, Step, misfits, red};
 
-use crate::book::{Book, red};
 use crate::table;
 
 #[derive(Debug)]

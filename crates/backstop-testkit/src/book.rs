@@ -1,36 +1,47 @@
 //! What a second bookkeeper makes of the facts alone: what was judged clean, what was approved, what is still running.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a second bookkeeper looks at the facts that it books"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use backstop_testkit::engine::gates::Verdict;
-use backstop_testkit::engine::outcome::Status;
-use backstop_testkit::engine::review::RouteReceipt;
-use backstop_testkit::engine::vocab::{Digest, EffectId, Stage};
-use backstop_testkit::engine::{
+use backstop_engine::gates::Verdict;
+use backstop_engine::outcome::Status;
+use backstop_engine::review::RouteReceipt;
+use backstop_engine::vocab::{Digest, EffectId, Stage};
+use backstop_engine::{
     Answer, AttemptEnded, CheckVerdict, ChecksRan, Effect, Event, Fact, GateKind, Mission,
     Position, Role, Rule, Ruling, Transition, Verb,
 };
 
 /// The books of one state, kept along the way that first led there.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Book {
-    pub(crate) clean: BTreeSet<Digest>,
+pub struct Book {
+    /// The trees that were judged clean.
+    pub clean: BTreeSet<Digest>,
     // What the host checks, and then the reviewer, let pass.
     green: BTreeSet<Digest>,
     reviewed: BTreeSet<Digest>,
-    pub(crate) approved: BTreeSet<Digest>,
-    pub(crate) open: BTreeMap<EffectId, Effect>,
+    /// The trees that an operator let pass.
+    pub approved: BTreeSet<Digest>,
+    /// What was started and not answered.
+    pub open: BTreeMap<EffectId, Effect>,
 }
 
 impl Book {
-    pub(crate) fn opened(transition: &Transition) -> Self {
+    /// The books of a mission that was just opened.
+    #[must_use]
+    pub fn opened(transition: &Transition) -> Self {
         let mut book = Self::default();
         book.open.extend(transition.effects.iter().cloned());
         book
     }
 
     /// The books after one more fact.
-    pub(crate) fn after(&self, before: &Mission, event: &Event, done: &Transition) -> Self {
+    #[must_use]
+    pub fn after(&self, before: &Mission, event: &Event, done: &Transition) -> Self {
         let mut book = self.clone();
         if let Some(id) = answered(before, &event.fact) {
             book.open.remove(&id);
@@ -121,13 +132,15 @@ fn whole(route: &RouteReceipt) -> bool {
     route.complete().is_ok()
 }
 
-pub(crate) fn all_passed(ran: &ChecksRan) -> bool {
+fn all_passed(ran: &ChecksRan) -> bool {
     ran.results
         .iter()
         .all(|result| result.verdict == CheckVerdict::Passed)
 }
 
-pub(crate) fn red(ran: &ChecksRan) -> bool {
+/// Whether a check failed.
+#[must_use]
+pub fn red(ran: &ChecksRan) -> bool {
     let red = |verdict: &CheckVerdict| {
         matches!(
             verdict,
@@ -138,7 +151,8 @@ pub(crate) fn red(ran: &ChecksRan) -> bool {
 }
 
 /// The effect that a fact answers.
-pub(crate) fn answered(before: &Mission, fact: &Fact) -> Option<EffectId> {
+#[must_use]
+pub fn answered(before: &Mission, fact: &Fact) -> Option<EffectId> {
     match fact {
         Fact::PreflightRan(ran) => Some(ran.effect),
         Fact::AttemptEnded(ended) => Some(ended.effect),
