@@ -239,6 +239,20 @@ pub fn find(name: &str) -> Option<&'static dyn Adapter> {
     all().find(|adapter| adapter.name() == name)
 }
 
+/// The adapter of this name.
+///
+/// # Errors
+/// When there is none; the words list those that there are.
+pub fn known(name: &str) -> Result<&'static dyn Adapter, String> {
+    find(name).ok_or_else(|| {
+        let names: Vec<&str> = names().collect();
+        format!(
+            "`{name}` is not an agent that Backstop knows: use one of {}",
+            names.join(", ")
+        )
+    })
+}
+
 /// The names of all adapters.
 pub fn names() -> impl Iterator<Item = &'static str> {
     all().map(Adapter::name)

@@ -10,7 +10,7 @@ use crate::adapter::{
     About, Access, Adapter, CommandLine, Features, Figure, Invocation, Parser, Stdin, Support,
     given, switched_on,
 };
-use crate::by_line::{ByLine, Grammar, list, micros, number, text};
+use crate::by_line::{ByLine, Grammar, list, micros, number, status, text};
 use crate::claude_like::{Seen, failed, names, success};
 use crate::trouble::{Reported, complaint, status_in};
 use crate::{AgentEvent, ErrorKind, Reset, Stream, Terminal};
@@ -238,10 +238,4 @@ impl Claudish {
         }
         kind
     }
-}
-
-fn status(line: &Value, place: &str) -> Option<u16> {
-    u16::try_from(number(line, place))
-        .ok()
-        .filter(|status| *status != 0)
 }

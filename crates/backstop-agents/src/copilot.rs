@@ -283,13 +283,12 @@ fn complained(line: &str) -> Option<AgentEvent> {
 #[cfg(test)]
 mod tests {
     use backstop_outcome::{Status, UnavailableCause};
-    use backstop_vocab::{Text, Timestamp};
+    use backstop_vocab::Text;
     use serde_json::json;
 
     use super::*;
-    use crate::{EndedBy, Ending, HostFacts, Transcript, Zone, classify};
+    use crate::{EndedBy, Ending, Transcript, trial};
 
-    const AT: Timestamp = Timestamp::from_millis(0);
     const OLD: &str = "11111111-2222-4333-8444-555555555555";
     const NEW: &str = "99999999-2222-4333-8444-555555555555";
 
@@ -307,27 +306,11 @@ mod tests {
     }
 
     fn heard(out: &[Value], err: &str) -> Transcript {
-        let mut parser = Copilot.parser();
-        let mut events = parser.take(Stream::Err, err.as_bytes());
-        for line in out {
-            events.extend(parser.take(Stream::Out, format!("{line}\n").as_bytes()));
-        }
-        events.extend(parser.finish());
-        let mut transcript = Transcript::default();
-        for event in events {
-            transcript.take(event, AT);
-        }
-        transcript
+        trial::heard(&Copilot, out, err)
     }
 
     fn status_of(transcript: &Transcript, ending: Ending, ended_by: EndedBy) -> Status {
-        let host = HostFacts {
-            ending,
-            ended_by,
-            oom_kills: 0,
-            zone: Zone::utc(),
-        };
-        classify(Copilot.features(), transcript, &host).status
+        trial::status_of(&Copilot, transcript, ending, ended_by)
     }
 
     fn exited(transcript: &Transcript, code: i32) -> Status {

@@ -32,11 +32,13 @@ mod qwen;
 mod reset;
 mod scripted;
 mod transcript;
+#[cfg(test)]
+mod trial;
 mod trouble;
 
 pub use adapter::{
     About, Access, Adapter, CommandLine, Features, Figure, Invocation, PROGRAM, Parser, Schema,
-    Stdin, Support, all, find, names,
+    Stdin, Support, all, find, known, names,
 };
 pub use classify::{Classified, EndedBy, Ending, HostFacts, Rule, SpawnFault, classify};
 pub use event::{AgentEvent, ErrorKind, Stream, Terminal, Tokens, ToolEnd};

@@ -381,13 +381,10 @@ fn without_colours(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use backstop_outcome::Status;
-    use backstop_vocab::Timestamp;
     use serde_json::json;
 
     use super::*;
-    use crate::{EndedBy, Ending, HostFacts, Transcript, Zone, classify};
-
-    const AT: Timestamp = Timestamp::from_millis(0);
+    use crate::{EndedBy, Ending, Transcript, trial};
 
     fn invocation(access: Access, session: Option<&str>) -> Invocation {
         Invocation {
@@ -403,27 +400,11 @@ mod tests {
     }
 
     fn heard(out: &[Value], err: &str) -> Transcript {
-        let mut parser = OpenCode.parser();
-        let mut events = parser.take(Stream::Err, err.as_bytes());
-        for line in out {
-            events.extend(parser.take(Stream::Out, format!("{line}\n").as_bytes()));
-        }
-        events.extend(parser.finish());
-        let mut transcript = Transcript::default();
-        for event in events {
-            transcript.take(event, AT);
-        }
-        transcript
+        trial::heard(&OpenCode, out, err)
     }
 
     fn status_of(transcript: &Transcript, ending: Ending, ended_by: EndedBy) -> Status {
-        let host = HostFacts {
-            ending,
-            ended_by,
-            oom_kills: 0,
-            zone: Zone::utc(),
-        };
-        classify(OpenCode.features(), transcript, &host).status
+        trial::status_of(&OpenCode, transcript, ending, ended_by)
     }
 
     fn exited(transcript: &Transcript, code: i32) -> Status {
@@ -736,7 +717,7 @@ mod tests {
             events.extend(parser.finish());
             let mut transcript = Transcript::default();
             for event in events {
-                transcript.take(event, AT);
+                transcript.take(event, trial::AT);
             }
             exited(&transcript, code)
         };

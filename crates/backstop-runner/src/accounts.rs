@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use backstop_engine::outcome::Status;
+use backstop_engine::outcome::{QUOTA_HORIZON, Status};
 use backstop_engine::vocab::{EffectId, MissionId, Timestamp};
 use backstop_engine::{Effect, Order};
 use serde::{Deserialize, Serialize};
@@ -20,13 +20,6 @@ use crate::history::History;
 
 /// The operator's setting that names the account of an agent.
 pub(crate) const ACCOUNT: &str = "account";
-
-/// The farthest end of a limit that is waited for; one beyond it is a question for a person, which the mission that meets
-/// it asks.
-const FARTHEST: Duration = Duration::from_hours(8 * 24);
-
-/// The longest single sleep: a clock that was set, or a machine that slept, is noticed after it.
-const LONGEST_SLEEP: Duration = Duration::from_secs(20);
 
 /// The longest file that is read, in bytes.
 const LONGEST: u64 = 4096;
@@ -53,12 +46,13 @@ fn file(accounts: &Path, account: &str) -> PathBuf {
 }
 
 /// The limit that holds an agent of a mission at this moment. What cannot be read holds nobody: the provider itself will say.
+/// An end beyond the horizon is a question for a person, which the mission that meets it asks.
 #[must_use]
 pub fn limit(accounts: &Path, settings: &Settings, agent: &str, now: Timestamp) -> Option<Limit> {
     let bytes = disk::read_regular(&file(accounts, account(settings, agent)), LONGEST).ok()?;
     let limit: Limit = serde_json::from_slice(&bytes).ok()?;
     let left = limit.until.as_millis().checked_sub(now.as_millis())?;
-    (left > 0 && Duration::from_millis(left) <= FARTHEST).then_some(limit)
+    (left > 0 && left <= QUOTA_HORIZON.as_millis()).then_some(limit)
 }
 
 /// The limit that holds back the launch of a mission, where one does.
@@ -114,7 +108,7 @@ pub(crate) async fn pass(ground: &Ground, order: &Order, halted: &Halted) {
             return;
         };
         let left = limit.until.as_millis().saturating_sub(now.as_millis());
-        let nap = Duration::from_millis(left).min(LONGEST_SLEEP);
+        let nap = Duration::from_millis(left).min(clock::LONGEST_SLEEP);
         tracing::info!(account = account(&ground.settings, agent), %limit.mission, "waits for the end of a limit");
         tokio::select! {
             () = sleep(nap) => {}
@@ -166,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_limit_holds_until_its_end_and_not_beyond_what_is_waited_for() {
-        let far = u64::try_from(FARTHEST.as_millis()).unwrap();
+        let far = 8 * 24 * 3_600_000;
         for (until, holds) in [
             (1_000_000, false),
             (1_000_001, true),

@@ -87,13 +87,7 @@ pub struct Usage {
 /// # Errors
 /// When no agent has that name; the words list those that there are.
 pub fn read(agent: &str, run: &Recorded) -> Result<Reading, String> {
-    let Some(agent) = backstop_agents::find(agent) else {
-        let known: Vec<&str> = backstop_agents::names().collect();
-        return Err(format!(
-            "`{agent}` is not an agent that Backstop knows: use one of {}",
-            known.join(", ")
-        ));
-    };
+    let agent = backstop_agents::known(agent)?;
     let transcript = transcript(agent, run);
     let host = HostFacts {
         ending: run.ending,

@@ -1,10 +1,13 @@
 //! The wall clock, read at the edge and nowhere else.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use backstop_agents::Zone;
 use backstop_engine::vocab::Timestamp;
 use jiff::tz::TimeZone;
+
+/// The longest single sleep: a clock that was set, or a machine that slept, is noticed after it.
+pub(crate) const LONGEST_SLEEP: Duration = Duration::from_secs(20);
 
 /// Whoever says what time it is.
 pub trait Clock {

@@ -15,7 +15,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
-use crate::clock::Wall;
+use crate::clock::{LONGEST_SLEEP, Wall};
 use crate::edge::Ground;
 use crate::executor::Executor;
 use crate::history::Step;
@@ -24,9 +24,6 @@ use crate::ledger::Ledger;
 use crate::process;
 
 pub use self::core::Core;
-
-/// The longest single sleep: a clock that was set, or a machine that slept, is noticed after it.
-const LONGEST_SLEEP: Duration = Duration::from_secs(20);
 
 /// Something from outside that asks for a decision and wants to know what came of it.
 #[derive(Debug)]

@@ -299,7 +299,7 @@ pub(super) fn check(file: &File) -> Result<(), (Range<usize>, String)> {
         .filter_map(|role| role.agent.as_ref())
         .chain(&file.agent);
     for agent in named {
-        known(agent.get_ref()).map_err(|words| (agent.span(), words))?;
+        backstop_agents::known(agent.get_ref()).map_err(|words| (agent.span(), words))?;
     }
     for check in &file.check {
         for text in [&check.name, &check.command] {
@@ -312,16 +312,4 @@ pub(super) fn check(file: &File) -> Result<(), (Range<usize>, String)> {
         }
     }
     Ok(())
-}
-
-/// Whether `agent` is the name of an adapter.
-fn known(agent: &str) -> Result<(), String> {
-    if backstop_agents::find(agent).is_some() {
-        return Ok(());
-    }
-    let names: Vec<&str> = backstop_agents::names().collect();
-    Err(format!(
-        "`{agent}` is not an agent that Backstop knows: use one of {}",
-        names.join(", ")
-    ))
 }
