@@ -440,7 +440,10 @@ fn agents(file: &File, wish: &Wish, root: &Path) -> BTreeMap<String, BTreeMap<St
             (EXEC_COMMAND, table.command.clone()),
             (SCRIPT, script),
             (PROGRAM, table.program.clone()),
-            (accounts::ACCOUNT, table.account.clone()),
+            (
+                accounts::ACCOUNT,
+                table.account.as_ref().map(|name| name.get_ref().clone()),
+            ),
         ];
         let set = options
             .into_iter()

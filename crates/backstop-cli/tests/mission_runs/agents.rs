@@ -204,6 +204,22 @@ fn the_preflight_names_the_version_and_stops_at_a_program_that_does_not_run() {
     assert!(journal.contains("2.1.332 (Claude Code)"), "{journal}");
 }
 
+#[test]
+fn an_account_that_is_no_name_is_refused_at_its_place() {
+    let world = World::new();
+    world.write(
+        "backstop.toml",
+        "[agents.claude]\naccount = \"../../team\"\n",
+    );
+    world.commit("settings");
+    let ran = world.backstop(&["run", "x", "--exec-command", "true", "--check", "true"]);
+    ran.with(2).telling(&[
+        "backstop.toml:2:11",
+        "an account has a name like an id",
+        "`../../team`",
+    ]);
+}
+
 fn recording(name: &str) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     root.join("../backstop-agents/tests/recordings").join(name)

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use backstop_engine::gates::GateDraft;
 use backstop_engine::mode::Mode;
+use backstop_engine::vocab::MissionId;
 use backstop_engine::{OnQuestion, Role, ShipBy};
 use serde::Deserialize;
 use toml::Spanned;
@@ -119,7 +120,7 @@ pub struct AgentTable {
     /// What is appended to its command line.
     pub args: Vec<String>,
     /// Whose limits it shares: agents of one account wait together. Its own name by default.
-    pub account: Option<String>,
+    pub account: Option<Spanned<String>>,
     /// What an attempt is charged that reports no cost, in US dollars.
     pub assumed_cost: Option<Usd>,
 }
@@ -291,7 +292,7 @@ pub struct ReviewTable {
     pub protected: Vec<String>,
 }
 
-/// Finds what the types alone cannot: an agent nobody knows, a check without a name or a command.
+/// Finds what the types alone cannot: an agent nobody knows, an account that is no name, a check without a name or a command.
 pub(super) fn check(file: &File) -> Result<(), (Range<usize>, String)> {
     let named = Role::ALL
         .into_iter()
@@ -300,6 +301,17 @@ pub(super) fn check(file: &File) -> Result<(), (Range<usize>, String)> {
         .chain(&file.agent);
     for agent in named {
         backstop_agents::known(agent.get_ref()).map_err(|words| (agent.span(), words))?;
+    }
+    for account in file
+        .agents
+        .values()
+        .filter_map(|agent| agent.account.as_ref())
+    {
+        // It names a file, as the ids of missions do.
+        account.get_ref().parse::<MissionId>().map_err(|error| {
+            let words = format!("an account has a name like an id: {error}");
+            (account.span(), words)
+        })?;
     }
     for check in &file.check {
         for text in [&check.name, &check.command] {
