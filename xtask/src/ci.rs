@@ -2,14 +2,14 @@
 //!
 //! One profile and one set of features throughout, so that each step finds what the last one built.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
 use crate::failure::Failure;
 use crate::program::{Line, cargo};
 use crate::repo::Repo;
-use crate::{arrows, deny, e2e, pure, tables, tidy};
+use crate::{arrows, bugs, deny, e2e, pure, tables, tidy};
 
 /// One thing that must hold.
 pub(crate) struct Step {
@@ -59,6 +59,7 @@ pub(crate) fn steps() -> Vec<Step> {
         Step::program("fmt", cargo("fmt --all --check")),
         Step::program("clippy", cargo(lint)),
         Step::program("test", test),
+        Step::own("bugs", |repo| bugs::check(repo, &mut io::stdout())),
         Step::own("e2e", e2e::check),
         Step::program("doc", doc),
         Step::own("check-pure", pure::check),
@@ -177,7 +178,7 @@ mod tests {
     #[test]
     fn the_steps_are_these_in_this_order() {
         let names: Vec<&str> = steps().iter().map(|step| step.name).collect();
-        let wanted = "fmt clippy test e2e doc check-pure check-arrows tidy tables deny";
+        let wanted = "fmt clippy test bugs e2e doc check-pure check-arrows tidy tables deny";
         assert_eq!(names.join(" "), wanted);
         assert_eq!(steps()[7].repeat(), "cargo xtask ci --only tidy");
     }

@@ -9,6 +9,7 @@
 )]
 
 mod arrows;
+mod bugs;
 mod ci;
 mod deny;
 mod e2e;
@@ -16,6 +17,7 @@ mod failure;
 mod fuzz;
 mod metadata;
 mod model;
+mod mutants;
 mod program;
 mod pure;
 mod record;
@@ -40,6 +42,7 @@ Repository checks and generators
 Usage: cargo xtask <command>
 
   ci [--only STEP]  everything that must hold, to the first failure; or one step of it
+  bugs              puts deliberate bugs into a copy, one at a time; the simulation must find each
   check-arrows      the table of arrows in ARCHITECTURE.md against the workspace
   check-pure        the policy crates: what they pull in, what they hold, a build without std
   fuzz-smoke [--seconds N] [--target T]
@@ -49,6 +52,7 @@ Usage: cargo xtask <command>
                     real agent CLIs on real missions, with a scripted model
   record --agent NAME --scenario NAME [--out DIR]
                     a new recording of a real agent CLI
+  mutants [CRATE]   small changes to the policy crates and the engine, with a pinned cargo-mutants; a test must notice each
   simulate [--seeds N] [--from SEED]
                     drives missions through simulated worlds with faults, and shrinks the first run that breaks a law
   tables [--check]  writes the pages of docs/tables; or compares them
@@ -80,6 +84,7 @@ fn run(words: &[&str]) -> Result<(), Failure> {
     match words {
         ["ci"] => ci(None),
         ["ci", "--only", step] => ci(Some(step)),
+        ["bugs"] => bugs::check(&Repo::open(here)?, &mut io::stdout()),
         ["check-arrows"] => arrows::check(&Repo::open(here)?),
         ["check-pure"] => pure::check(&Repo::open(here)?),
         ["fuzz-smoke", options @ ..] => match fuzz::asked(options) {
@@ -92,6 +97,8 @@ fn run(words: &[&str]) -> Result<(), Failure> {
             let wish = wish.ok_or_else(|| Failure::Usage(not_understood(words)))?;
             e2e::run(&Repo::open(here)?, wish, &mut io::stdout())
         }
+        ["mutants"] => mutants::check(&Repo::open(here)?, None),
+        ["mutants", name] => mutants::check(&Repo::open(here)?, Some(name)),
         ["record", rest @ ..] => {
             let wish = e2e::options(rest, ["--agent", "--scenario", "--out"]);
             let Some([Some(agent), Some(scenario), out]) = wish else {

@@ -58,13 +58,18 @@ impl Line {
 
     /// Runs it in `root` and gives what it prints on standard output.
     pub(crate) fn read(&self, root: &Path) -> Result<String, Failure> {
-        let output = self.command(root).stdin(Stdio::null()).output();
-        let output = output.map_err(|error| self.failed(format!("cannot be started: {error}")))?;
+        let output = self.output(root)?;
         if !output.status.success() {
             return Err(self.failed(complaint(&output)));
         }
         String::from_utf8(output.stdout)
             .map_err(|error| Failure::unreadable(self.to_string(), error))
+    }
+
+    /// Runs it in `root` and gives all it prints, however it ends.
+    pub(crate) fn output(&self, root: &Path) -> Result<Output, Failure> {
+        let output = self.command(root).stdin(Stdio::null()).output();
+        output.map_err(|error| self.failed(format!("cannot be started: {error}")))
     }
 
     fn command(&self, root: &Path) -> Command {

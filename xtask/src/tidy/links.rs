@@ -1,4 +1,4 @@
-//! Relative links in Markdown lead to files of the repository, and anchors to headings.
+//! Relative links in Markdown lead to files of the repository, anchors to headings, and names of code to where they are.
 //!
 //! Deliberately absent: the network. An address elsewhere is not looked at.
 
@@ -20,6 +20,8 @@ fn page_faults(repo: &Repo, page: &File) -> Vec<Fault> {
             let said = dead(repo, page, &target);
             faults.extend(said.map(|said| Fault::at(&page.path, number, said)));
         }
+        let strays = code_links(line).filter_map(|(name, target)| stray(repo, page, name, target));
+        faults.extend(strays.map(|said| Fault::at(&page.path, number, said)));
     }
     faults
 }
@@ -41,6 +43,32 @@ fn dead(repo: &Repo, page: &File, target: &str) -> Option<String> {
     let page = repo.file(&place).filter(|file| file.ends("md"))?;
     let is_there = anchor.is_empty() || anchors(&page.text).iter().any(|known| known == anchor);
     (!is_there).then(|| format!("`{target}` leads to no heading: mend the anchor"))
+}
+
+/// The links of a line whose text is code: the code, and where it leads.
+fn code_links(line: &str) -> impl Iterator<Item = (&str, &str)> {
+    line.split("[`").skip(1).filter_map(|rest| {
+        let (code, rest) = rest.split_once("`](")?;
+        let (target, _) = rest.split_once(')')?;
+        Some((code, target))
+    })
+}
+
+/// Why a name of code is not where its link leads: a reader would look for it in vain.
+fn stray(repo: &Repo, page: &File, code: &str, target: &str) -> Option<String> {
+    let file = repo.file(&place(&page.path, target)?)?;
+    let name = code.rsplit("::").next()?.trim_end_matches("()");
+    let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    // A module is where a file of its name is.
+    let is_module = file.path.ends_with(&format!("/{name}.rs"));
+    let words = file.text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    if !file.ends("rs") || !is_name || is_module || words.into_iter().any(|word| word == name) {
+        return None;
+    }
+    Some(format!(
+        "`{code}` is not in `{}`: mend the name or the link",
+        file.path
+    ))
 }
 
 /// Where a link on that page leads; none outside the repository.
@@ -162,7 +190,11 @@ mod tests {
 
     fn said(text: &str) -> Vec<String> {
         let other = "# Other\n## Same `x`, twice!\n## Same x twice\n";
-        let repo = Repo::of(&[("docs/a.md", text), ("docs/b.md", other), ("src/c.rs", "")]);
+        let repo = Repo::of(&[
+            ("docs/a.md", text),
+            ("docs/b.md", other),
+            ("src/c.rs", "fn charged() {}"),
+        ]);
         faults(&repo).iter().map(Fault::to_string).collect()
     }
 
@@ -186,6 +218,16 @@ mod tests {
             "docs/a.md:4: `gone.md` leads to no file: mend the link",
         ];
         assert_eq!(said(text), wanted);
+    }
+
+    #[test]
+    fn a_name_of_code_is_where_its_link_leads() {
+        let text = "[`charged`](../src/c.rs) [`M::charged()`](../src/c.rs) [`c`](../src/c.rs) [`a b`](../src/c.rs)\n\
+            [`harged`](../src/c.rs) [`x`](b.md)\n";
+        assert_eq!(
+            said(text),
+            ["docs/a.md:2: `harged` is not in `src/c.rs`: mend the name or the link"]
+        );
     }
 
     #[test]
