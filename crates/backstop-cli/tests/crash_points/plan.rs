@@ -1,0 +1,225 @@
+//! Which places are tried: a spread of them by default, all of them where that is asked for.
+//!
+//! `BACKSTOP_CRASH_POINTS` is how many of each scene (`all` of them), `BACKSTOP_CRASH_SEED` moves the spread, and
+//! `BACKSTOP_CRASH_SCENE` names the one scene that is tried. Threads make the same number another place in another run:
+//! a failure names the place that it was.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::laws;
+use crate::scenes::{self, Kind, Scene};
+use crate::support::World;
+use crate::tracer::{self, Place, Traced};
+
+/// How many places of a scene are tried when nothing is asked for.
+const FEW: usize = 5;
+
+/// Moves the spread from scene to scene and from seed to seed.
+const STEP: usize = 7919;
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The numbers of the places to try, of so many.
+fn chosen(places: usize) -> Vec<usize> {
+    let wanted = match variable("BACKSTOP_CRASH_POINTS").as_deref() {
+        Some("all") => places,
+        Some(number) => number
+            .parse()
+            .expect("BACKSTOP_CRASH_POINTS is a number, or all"),
+        None => FEW,
+    };
+    let seed = variable("BACKSTOP_CRASH_SEED").map_or(1, |seed| {
+        seed.parse::<usize>()
+            .expect("BACKSTOP_CRASH_SEED is a number")
+    });
+    let wanted = wanted.clamp(1, places);
+    let moved = seed.wrapping_mul(STEP) % places;
+    let mut numbers: Vec<usize> = (0..wanted)
+        .map(|n| (n * places / wanted + moved) % places)
+        .collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// Tries a scene.
+#[track_caller]
+pub(crate) fn try_out(scene: &Scene) {
+    if variable("BACKSTOP_CRASH_SCENE").is_some_and(|wanted| wanted != scene.name) {
+        return;
+    }
+    let worlds = Worlds::of(scene);
+    let (places, unkilled) = unkilled(&worlds);
+    let numbers = chosen(places.len());
+    let mut failures = Vec::new();
+    for number in &numbers {
+        let mut at = None;
+        let tried = catch_unwind(AssertUnwindSafe(|| {
+            once(&worlds, *number, &unkilled, &mut at)
+        }));
+        if let Err(words) = tried {
+            println!("{}: place {number}, {at:?}: {}", scene.name, told(&*words));
+            failures.push((number, at));
+            worlds.clear();
+        }
+    }
+    println!(
+        "{}: {} places, {} tried; kinds: {:?}",
+        scene.name,
+        places.len(),
+        numbers.len(),
+        kinds(&places)
+    );
+    assert!(failures.is_empty(), "{}: {failures:?}", scene.name);
+}
+
+/// Worlds at the moment before a scene's command. Where it can be, the first is put back.
+struct Worlds<'a> {
+    scene: &'a Scene,
+    kept: Option<(World, TempDir)>,
+}
+
+impl<'a> Worlds<'a> {
+    fn of(scene: &'a Scene) -> Self {
+        let kept = (scene.world == Kind::Files).then(|| {
+            let (world, copy) = ((scene.build)(), tempfile::tempdir().unwrap());
+            files(&world.path("."), copy.path());
+            (world, copy)
+        });
+        Self { scene, kept }
+    }
+
+    /// Nothing of a run that failed disturbs the next.
+    fn clear(&self) {
+        if let Some((world, _)) = &self.kept {
+            world.end_all();
+        }
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&World) -> T) -> T {
+        let Some((world, copy)) = &self.kept else {
+            return work(&(self.scene.build)());
+        };
+        let root = world.path(".");
+        for entry in std::fs::read_dir(&root).unwrap().flatten() {
+            std::fs::remove_dir_all(entry.path()).unwrap();
+        }
+        files(&copy.path().join("."), &root);
+        work(world)
+    }
+}
+
+fn files(from: &Path, to: &Path) {
+    let mut copy = Command::new("cp");
+    copy.args(["--archive", "--no-target-directory"])
+        .arg(from)
+        .arg(to);
+    assert!(copy.status().unwrap().success());
+}
+
+/// The run that nobody kills: its places, and how it ends.
+#[track_caller]
+fn unkilled(worlds: &Worlds<'_>) -> (Vec<Place>, laws::End) {
+    let scene = worlds.scene;
+    worlds.with(|world| {
+        let traced = under_way(world, scene, None);
+        scenes::go_on(world, scene, &traced, None);
+        let end = laws::end(world);
+        laws::hold(world, scene, &end, 0);
+        (traced.places, end)
+    })
+}
+
+/// Killed at the place with this number; every third time, the `resume` after it is killed too.
+#[track_caller]
+fn once(worlds: &Worlds<'_>, number: usize, unkilled: &laws::End, at: &mut Option<Place>) {
+    let scene = worlds.scene;
+    worlds.with(|world| {
+        let traced = under_way(world, scene, Some(number));
+        *at = traced.places.last().cloned();
+        let again = number
+            .is_multiple_of(3)
+            .then(|| number.wrapping_mul(STEP) % 500);
+        let kills = scenes::go_on(world, scene, &traced, again);
+        laws::hold(world, scene, unkilled, kills);
+    });
+}
+
+fn under_way(world: &World, scene: &Scene, kill_at: Option<usize>) -> Traced {
+    let args = (scene.command)(world);
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    std::thread::scope(|threads| {
+        let beside = threads.spawn(|| (scene.beside)(world));
+        let traced = tracer::run(world, &args, kill_at);
+        world.leave("over", "");
+        beside.join().unwrap();
+        traced
+    })
+}
+
+/// How many places there are of each call.
+fn kinds(places: &[Place]) -> BTreeMap<&str, usize> {
+    let mut kinds = BTreeMap::new();
+    for place in places {
+        *kinds.entry(place.call.name).or_insert(0) += 1;
+    }
+    kinds
+}
+
+fn told(words: &(dyn Any + Send)) -> String {
+    let text = words.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| words.downcast_ref::<&str>().map(ToString::to_string));
+    text.unwrap_or_default()
+}
+
+#[test]
+fn a_run_is_killed_anywhere() {
+    try_out(&scenes::RUN);
+}
+
+#[test]
+fn a_run_of_a_command_is_killed_anywhere() {
+    try_out(&scenes::RUN_EXEC);
+}
+
+#[test]
+fn a_wait_for_a_limit_is_killed_anywhere() {
+    try_out(&scenes::LIMIT);
+}
+
+#[test]
+fn a_resume_is_killed_anywhere() {
+    try_out(&scenes::RESUME);
+}
+
+#[test]
+fn an_approval_that_ships_is_killed_anywhere() {
+    try_out(&scenes::APPROVE);
+}
+
+#[test]
+fn an_approval_that_merges_is_killed_anywhere() {
+    try_out(&scenes::MERGE);
+}
+
+#[test]
+fn an_answer_that_is_recorded_is_killed_anywhere() {
+    try_out(&scenes::RECORD);
+}
+
+#[test]
+fn a_stop_is_killed_anywhere() {
+    try_out(&scenes::STOP);
+}
+
+#[test]
+fn a_runner_that_is_stopped_is_killed_anywhere() {
+    try_out(&scenes::STOPPED);
+}
