@@ -15,10 +15,10 @@ use tempfile::TempDir;
 use crate::laws;
 use crate::scenes::{self, Kind, Scene};
 use crate::support::World;
-use crate::tracer::{self, Place, Traced};
+use crate::tracer::{self, Place, Side, Traced};
 
 /// How many places of a scene are tried when nothing is asked for.
-const FEW: usize = 5;
+const FEW: usize = 4;
 
 /// Moves the spread from scene to scene and from seed to seed.
 const STEP: usize = 7919;
@@ -27,10 +27,11 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The numbers of the places to try, of so many.
-fn chosen(places: usize) -> Vec<usize> {
+/// The numbers of the places to try.
+fn chosen(places: &[Place]) -> Vec<usize> {
+    let count = places.len();
     let wanted = match variable("BACKSTOP_CRASH_POINTS").as_deref() {
-        Some("all") => places,
+        Some("all") => count,
         Some(number) => number
             .parse()
             .expect("BACKSTOP_CRASH_POINTS is a number, or all"),
@@ -40,12 +41,15 @@ fn chosen(places: usize) -> Vec<usize> {
         seed.parse::<usize>()
             .expect("BACKSTOP_CRASH_SEED is a number")
     });
-    let wanted = wanted.clamp(1, places);
-    let moved = seed.wrapping_mul(STEP) % places;
-    let mut numbers: Vec<usize> = (0..wanted)
-        .map(|n| (n * places / wanted + moved) % places)
-        .collect();
+    let moved = seed.wrapping_mul(STEP);
+    let wanted = wanted.clamp(1, count);
+    let spread = (0..wanted).map(|n| (n * count / wanted + moved) % count);
+    // A spread that is wide would pass by the few places at which a record can be torn.
+    let records: Vec<usize> = (0..count).filter(|n| wrote_a_record(&places[*n])).collect();
+    let record = records.get(moved % records.len().max(1)).copied();
+    let mut numbers: Vec<usize> = spread.chain(record).collect();
     numbers.sort_unstable();
+    numbers.dedup();
     numbers
 }
 
@@ -57,7 +61,7 @@ pub(crate) fn try_out(scene: &Scene) {
     }
     let worlds = Worlds::of(scene);
     let (places, unkilled) = unkilled(&worlds);
-    let numbers = chosen(places.len());
+    let numbers = chosen(&places);
     let mut failures = Vec::new();
     for number in &numbers {
         let mut at = None;
@@ -137,19 +141,46 @@ fn unkilled(worlds: &Worlds<'_>) -> (Vec<Place>, laws::End) {
     })
 }
 
-/// Killed at the place with this number; every third time, the `resume` after it is killed too.
+/// Killed at the place with this number; every third time, the `resume` after it is killed too. A record that was written
+/// and not made durable is torn: the disk may have any beginning of it.
 #[track_caller]
 fn once(worlds: &Worlds<'_>, number: usize, unkilled: &laws::End, at: &mut Option<Place>) {
     let scene = worlds.scene;
     worlds.with(|world| {
         let traced = under_way(world, scene, Some(number));
         *at = traced.places.last().cloned();
+        if at.as_ref().is_some_and(wrote_a_record) && traced.killed {
+            tear(&world.journal(), number);
+        }
         let again = number
             .is_multiple_of(3)
             .then(|| number.wrapping_mul(STEP) % 500);
         let kills = scenes::go_on(world, scene, &traced, again);
         laws::hold(world, scene, unkilled, kills);
     });
+}
+
+/// Whether this is behind the write of a record, and before anything else.
+fn wrote_a_record(place: &Place) -> bool {
+    place.side == Side::After
+        && place.call.name == "write"
+        && place.call.what.ends_with("/journal.jsonl")
+}
+
+/// Takes some bytes of the last record, by the number of the place.
+fn tear(journal: &Path, number: usize) {
+    let bytes = std::fs::read(journal).unwrap();
+    let body = &bytes[..bytes.len() - 1];
+    let start = body
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    let left = number.wrapping_mul(STEP) % (bytes.len() - start);
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .open(journal)
+        .unwrap();
+    file.set_len(u64::try_from(start + left).unwrap()).unwrap();
 }
 
 fn under_way(world: &World, scene: &Scene, kill_at: Option<usize>) -> Traced {

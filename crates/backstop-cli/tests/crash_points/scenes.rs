@@ -34,15 +34,16 @@ visit = 2
 do = [{ run = "sh $E2E_SIDE/agent.sh two 42" }, { say = "done" }]
 "#;
 
+/// Limited at its first attempt, if that comes so far; the work is the same.
 const LIMITED: &str = r#"
 [[step]]
 stage = "code"
 attempt = 1
-do = [{ session = "s1" }, { run = "sh $E2E_SIDE/agent.sh one 41" }, { rate_limit = { after = "300ms" } }]
+do = [{ session = "s1" }, { run = "sh $E2E_SIDE/agent.sh one 42" }, { rate_limit = { after = "300ms" } }]
 
 [[step]]
 stage = "code"
-do = [{ run = "sh $E2E_SIDE/agent.sh two 42" }, { say = "done" }]
+do = [{ run = "sh $E2E_SIDE/agent.sh one 42" }, { say = "done" }]
 "#;
 
 const SETTINGS: &str = "[limits]\nstop_grace = \"100ms\"\nshortest_limit_wait = \"200ms\"\n";

@@ -11,6 +11,7 @@ mod answers;
 mod approves;
 mod cleans;
 mod crashes;
+mod cuts;
 mod evidence;
 mod handing;
 mod holds;
