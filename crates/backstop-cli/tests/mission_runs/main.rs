@@ -12,6 +12,7 @@ mod approves;
 mod cleans;
 mod crashes;
 mod cuts;
+mod disks;
 mod evidence;
 mod handing;
 mod holds;
