@@ -31,9 +31,11 @@ pub(crate) fn end(world: &World) -> End {
     for fact in world.facts() {
         *facts.entry(fact).or_insert(0) += 1;
     }
-    let interrupted = history.steps.iter().filter(|step| match &step.fact {
-        Fact::AttemptEnded(ended) => matches!(ended.status, Status::Interrupted { .. }),
-        _ => false,
+    let interrupted = history.steps.iter().filter(|step| {
+        let Fact::AttemptEnded(ended) = &step.fact else {
+            return false;
+        };
+        matches!(ended.status, Status::Interrupted { .. })
     });
     End {
         tree: mission.lane().head.tree.to_string(),

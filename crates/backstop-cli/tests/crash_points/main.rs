@@ -11,7 +11,7 @@
 
 mod calls;
 mod laws;
-mod plan;
+mod points;
 mod scenes;
 mod tracer;
 

@@ -19,7 +19,7 @@ use crate::calls::{self, Call};
 use crate::support::{BACKSTOP, World};
 
 /// Far longer than anything takes here: who reaches it hangs.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// On which side of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,6 +73,7 @@ pub(crate) fn run(world: &World, args: &[&str], kill_at: Option<usize>) -> Trace
 }
 
 impl Tracer {
+    #[expect(clippy::zombie_processes, reason = "the tracer is told of its end")]
     fn follow(world: &World, mut command: Command, kill_at: Option<usize>) -> Self {
         let mut child = command.spawn().unwrap();
         let leader = Pid::from_raw(i32::try_from(child.id()).unwrap());
@@ -87,8 +88,9 @@ impl Tracer {
         let options = Options::PTRACE_O_TRACESYSGOOD
             | Options::PTRACE_O_TRACECLONE
             | Options::PTRACE_O_TRACEEXEC;
-        ptrace::seize(leader, options)
-            .expect("these tests need the right to trace a child of their own (ptrace)");
+        if let Err(why) = ptrace::seize(leader, options) {
+            panic!("these tests need the right to trace a child of their own (ptrace): {why}");
+        }
         ptrace::interrupt(leader).unwrap();
         child.stdin.take().unwrap().write_all(b"go\n").unwrap();
         let (done, is_done) = mpsc::channel::<()>();
@@ -99,7 +101,7 @@ impl Tracer {
             }
             timed_out
         });
-        tracer.to_the_end();
+        tracer.follow_all();
         drop(done);
         assert!(
             !watch.join().unwrap(),
@@ -110,7 +112,7 @@ impl Tracer {
     }
 
     /// Follows all threads until the process is gone.
-    fn to_the_end(&mut self) {
+    fn follow_all(&mut self) {
         // Only what this very thread traces: other tests have children too.
         let flags = WaitPidFlag::__WALL | WaitPidFlag::from_bits_retain(libc::__WNOTHREAD);
         loop {
@@ -122,15 +124,15 @@ impl Tracer {
                 }
                 WaitStatus::PtraceSyscall(pid) => {
                     self.at_call(pid);
-                    self.on(pid, None);
+                    Self::on(pid, None);
                 }
                 WaitStatus::PtraceEvent(pid, _, event) => {
                     if event == libc::PTRACE_EVENT_EXEC {
                         self.within.clear();
                     }
-                    self.on(pid, None);
+                    Self::on(pid, None);
                 }
-                WaitStatus::Stopped(pid, signal) => self.on(pid, signal),
+                WaitStatus::Stopped(pid, signal) => Self::on(pid, signal),
                 WaitStatus::Exited(pid, _) | WaitStatus::Signaled(pid, ..) => {
                     self.within.remove(&pid);
                 }
@@ -140,7 +142,7 @@ impl Tracer {
     }
 
     /// Lets a thread go on. One that was killed meanwhile cannot, and is waited for.
-    fn on(&self, pid: Pid, signal: impl Into<Option<Signal>>) {
+    fn on(pid: Pid, signal: impl Into<Option<Signal>>) {
         let _ = ptrace::syscall(pid, signal);
     }
 

@@ -1,8 +1,7 @@
 //! Which places are tried: a spread of them by default, all of them where that is asked for.
 //!
-//! `BACKSTOP_CRASH_POINTS` is how many of each scene (`all` of them), `BACKSTOP_CRASH_SEED` moves the spread, and
-//! `BACKSTOP_CRASH_SCENE` names the one scene that is tried. Threads make the same number another place in another run:
-//! a failure names the place that it was.
+//! `BACKSTOP_CRASH_POINTS` is how many of each scene (or `all`), `BACKSTOP_CRASH_SEED` moves the spread. Threads make the
+//! same number another place in another run: a failure names the place that it was.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -27,22 +26,28 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+fn number(name: &str) -> Option<usize> {
+    let number = |text: String| {
+        text.parse()
+            .unwrap_or_else(|_| panic!("{name} is no number: `{text}`"))
+    };
+    variable(name).map(number)
+}
+
+/// How many places of so many are wanted.
+fn wanted(count: usize) -> usize {
+    const POINTS: &str = "BACKSTOP_CRASH_POINTS";
+    if variable(POINTS).as_deref() == Some("all") {
+        return count;
+    }
+    number(POINTS).unwrap_or(FEW).clamp(1, count)
+}
+
 /// The numbers of the places to try.
 fn chosen(places: &[Place]) -> Vec<usize> {
     let count = places.len();
-    let wanted = match variable("BACKSTOP_CRASH_POINTS").as_deref() {
-        Some("all") => count,
-        Some(number) => number
-            .parse()
-            .expect("BACKSTOP_CRASH_POINTS is a number, or all"),
-        None => FEW,
-    };
-    let seed = variable("BACKSTOP_CRASH_SEED").map_or(1, |seed| {
-        seed.parse::<usize>()
-            .expect("BACKSTOP_CRASH_SEED is a number")
-    });
-    let moved = seed.wrapping_mul(STEP);
-    let wanted = wanted.clamp(1, count);
+    let (wanted, seed) = (wanted(count), number("BACKSTOP_CRASH_SEED"));
+    let moved = seed.unwrap_or(1).wrapping_mul(STEP);
     let spread = (0..wanted).map(|n| (n * count / wanted + moved) % count);
     // A spread that is wide would pass by the few places at which a record can be torn.
     let records: Vec<usize> = (0..count).filter(|n| wrote_a_record(&places[*n])).collect();
@@ -56,9 +61,6 @@ fn chosen(places: &[Place]) -> Vec<usize> {
 /// Tries a scene.
 #[track_caller]
 pub(crate) fn try_out(scene: &Scene) {
-    if variable("BACKSTOP_CRASH_SCENE").is_some_and(|wanted| wanted != scene.name) {
-        return;
-    }
     let worlds = Worlds::of(scene);
     let (places, unkilled) = unkilled(&worlds);
     let numbers = chosen(&places);
@@ -66,7 +68,7 @@ pub(crate) fn try_out(scene: &Scene) {
     for number in &numbers {
         let mut at = None;
         let tried = catch_unwind(AssertUnwindSafe(|| {
-            once(&worlds, *number, &unkilled, &mut at)
+            once(&worlds, *number, &unkilled, &mut at);
         }));
         if let Err(words) = tried {
             println!("{}: place {number}, {at:?}: {}", scene.name, told(&*words));
