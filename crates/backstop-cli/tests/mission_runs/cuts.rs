@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use backstop_engine::mode::Account;
 use backstop_engine::mode::Verdict;
 use backstop_engine::vocab::Timestamp;
-use backstop_engine::{Charter, Effect, Event, Fact, Mission, ProcessRef};
+use backstop_engine::{Charter, Effect, Event, Fact, GateKind, Mission, ProcessRef};
 use backstop_runner::clock::Wall;
 use backstop_runner::history::HistoryError;
 use backstop_runner::journal::{self, Healed, JournalError};
@@ -38,8 +38,8 @@ do = [{ run = "echo 3 >>$E2E_SIDE/launches" }, { write = { path = "answer", text
 
 const CHECK: &str = "test ! -e answer || grep -q 42 answer";
 
-/// A mission with a limit, a repair, a gate at each stage and a ship, to its end.
-fn whole() -> World {
+/// A mission with a limit, a repair and a gate at Validate, before it ships.
+fn before_ship() -> World {
     let world = World::new();
     let settings = "[limits]\nshortest_limit_wait = \"100ms\"\nstop_grace = \"100ms\"\n";
     world.write("backstop.toml", settings);
@@ -58,7 +58,14 @@ fn whole() -> World {
         CHECK,
     ];
     world.backstop(&run).with(3);
-    to_the_end(&world);
+    to_the_end(&world, GateKind::Ship);
+    world
+}
+
+/// The same, shipped.
+fn whole() -> World {
+    let world = before_ship();
+    world.backstop(&["gate", "approve"]).with(0);
     world
 }
 
@@ -76,23 +83,23 @@ fn whole_journal() -> &'static [u8] {
     })
 }
 
-/// Every gate is opened, until it is shipped; how many were.
-fn to_the_end(world: &World) -> usize {
-    for answers in 0..20 {
-        let said = world.backstop(&["resume"]);
-        if said.code == 0 {
-            return answers;
+/// Every gate before one of this kind is opened.
+#[track_caller]
+fn to_the_end(world: &World, last: GateKind) {
+    for _ in 0..20 {
+        world.backstop(&["resume"]).with(3);
+        let gate = world.gate();
+        if gate.kind == last {
+            return;
         }
-        let red = world.gate().verdict == Some(Verdict::RepairsNeeded);
-        let answer = if red {
+        let answer = if gate.verdict == Some(Verdict::RepairsNeeded) {
             &["gate", "reject", "--note", "no"][..]
         } else {
             &["gate", "approve"]
         };
-        let said = world.backstop(answer);
-        assert!([0, 3].contains(&said.code), "{said:?}");
+        world.backstop(answer).with(3);
     }
-    panic!("it is never shipped: {:?}", world.gate())
+    panic!("it never comes there: {:?}", world.gate())
 }
 
 /// What the records of a journal say, read without any of the journal's code.
@@ -239,4 +246,45 @@ fn a_whole_missions_journal_with_any_byte_changed_is_refused_with_the_place() {
             assert_eq!(fs::read(&path).unwrap(), other, "left as it was");
         }
     }
+}
+
+/// The disk lost the end of the journal, whole records among it, while the work is all there.
+#[test]
+fn a_mission_whose_journal_was_cut_anywhere_comes_to_the_same_end() {
+    let world = before_ship();
+    let (bytes, tree) = (fs::read(world.journal()).unwrap(), tree(&world));
+    let copy = tempfile::tempdir().unwrap();
+    let opening = bytes.iter().position(|byte| *byte == b'\n').unwrap();
+    let cuts = if all() { 200 } else { 6 };
+    copied(&world.path("."), copy.path());
+    for n in 0..cuts {
+        let length = opening + 1 + n * (bytes.len() - opening - 1) / cuts;
+        for entry in fs::read_dir(world.path(".")).unwrap().flatten() {
+            fs::remove_dir_all(entry.path()).unwrap();
+        }
+        copied(&copy.path().join("."), &world.path("."));
+        fs::write(world.journal(), &bytes[..length]).unwrap();
+        to_the_end(&world, GateKind::Ship);
+        world.backstop(&["gate", "approve"]).with(0);
+        assert_eq!(
+            self::tree(&world),
+            tree,
+            "cut at {length} of {}",
+            bytes.len()
+        );
+        let facts = world.facts();
+        let shipped = facts.iter().filter(|fact| *fact == "shipped").count();
+        assert_eq!(shipped, 1, "cut at {length}");
+        world.nothing_runs();
+    }
+}
+
+fn tree(world: &World) -> String {
+    world.mission().lane().head.tree.to_string()
+}
+
+fn copied(from: &Path, to: &Path) {
+    let mut copy = std::process::Command::new("cp");
+    copy.args(["--archive", "--no-target-directory"]);
+    assert!(copy.arg(from).arg(to).status().unwrap().success());
 }
