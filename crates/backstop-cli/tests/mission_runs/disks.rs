@@ -2,11 +2,12 @@
 //! happened and what to do, the agent is stopped, nothing is overwritten, and after the trouble the mission goes on to its end.
 
 use std::fs;
+use std::ops::Deref;
 use std::os::unix::fs::PermissionsExt;
 
 use backstop_engine::GateKind;
 use backstop_engine::vocab::Digest;
-use nix::mount::{MsFlags, mount, umount};
+use nix::mount::{MntFlags, MsFlags, mount, umount, umount2};
 use nix::sched::{CloneFlags, unshare};
 
 use crate::support::{BACKSTOP, World, exec_run};
@@ -37,8 +38,27 @@ fn aside(test: impl FnOnce() + Send) {
     });
 }
 
+/// A world whose state is on a small disk of its own.
+struct Small(World);
+
+impl Deref for Small {
+    type Target = World;
+
+    fn deref(&self) -> &World {
+        &self.0
+    }
+}
+
+impl Drop for Small {
+    /// A folder with a disk on it cannot be removed.
+    fn drop(&mut self) {
+        self.0.end_all();
+        while umount2(&self.0.path("state"), MntFlags::MNT_DETACH).is_ok() {}
+    }
+}
+
 /// A world whose state is on a disk of 96 MiB.
-fn small() -> World {
+fn small() -> Small {
     let world = World::new();
     world.write("backstop.toml", "[limits]\nstop_grace = \"200ms\"\n");
     world.commit("a short grace");
@@ -50,7 +70,7 @@ fn small() -> World {
         Some("size=96m,mode=700"),
     )
     .unwrap();
-    world
+    Small(world)
 }
 
 const AGENT: &str = r#"
