@@ -143,7 +143,8 @@ fn unkilled(worlds: &Worlds<'_>) -> (Vec<Place>, laws::End) {
     })
 }
 
-/// Killed at the place with this number; every third time, the `resume` after it is killed too. A record that was written
+/// Killed at the place with this number, every second time with everything that it had started; every third time, the
+/// `resume` after it is killed too. A record that was written
 /// and not made durable is torn: the disk may have any beginning of it.
 #[track_caller]
 fn once(worlds: &Worlds<'_>, number: usize, unkilled: &laws::End, at: &mut Option<Place>) {
@@ -151,6 +152,10 @@ fn once(worlds: &Worlds<'_>, number: usize, unkilled: &laws::End, at: &mut Optio
     worlds.with(|world| {
         let traced = under_way(world, scene, Some(number));
         *at = traced.places.last().cloned();
+        if number % 2 == 1 {
+            // As when the machine goes: no git and no agent goes on either.
+            world.end_all();
+        }
         if at.as_ref().is_some_and(wrote_a_record) && traced.killed {
             tear(&world.journal(), number);
         }

@@ -250,7 +250,7 @@ fn a_whole_missions_journal_with_any_byte_changed_is_refused_with_the_place() {
 
 /// The disk lost the end of the journal, whole records among it, while the work is all there.
 #[test]
-fn a_mission_whose_journal_was_cut_anywhere_comes_to_the_same_end() {
+fn a_mission_whose_journal_was_changed_stands_still_and_one_that_was_cut_comes_to_the_same_end() {
     let world = before_ship();
     let (bytes, tree) = (fs::read(world.journal()).unwrap(), tree(&world));
     let copy = tempfile::tempdir().unwrap();
@@ -263,6 +263,13 @@ fn a_mission_whose_journal_was_cut_anywhere_comes_to_the_same_end() {
             fs::remove_dir_all(entry.path()).unwrap();
         }
         copied(&copy.path().join("."), &world.path("."));
+        let mut other = bytes.clone();
+        other[length] ^= 1 << (n % 8);
+        fs::write(world.journal(), &other).unwrap();
+        for command in [&["journal", "verify"][..], &["resume"]] {
+            world.backstop(command).with(7).telling(&["at byte"]);
+        }
+        assert_eq!(fs::read(world.journal()).unwrap(), other, "left as it was");
         fs::write(world.journal(), &bytes[..length]).unwrap();
         to_the_end(&world, GateKind::Ship);
         world.backstop(&["gate", "approve"]).with(0);
