@@ -17,7 +17,7 @@ use crate::support::World;
 use crate::tracer::{self, Place, Side, Traced};
 
 /// How many places of a scene are tried when nothing is asked for.
-const FEW: usize = 4;
+const FEW: usize = 3;
 
 /// Moves the spread from scene to scene and from seed to seed.
 const STEP: usize = 7919;
@@ -45,17 +45,26 @@ fn wanted(count: usize) -> usize {
 
 /// The numbers of the places to try.
 fn chosen(places: &[Place]) -> Vec<usize> {
-    let count = places.len();
-    let (wanted, seed) = (wanted(count), number("BACKSTOP_CRASH_SEED"));
-    let moved = seed.unwrap_or(1).wrapping_mul(STEP);
-    let spread = (0..wanted).map(|n| (n * count / wanted + moved) % count);
-    // A spread that is wide would pass by the few places at which a record can be torn.
-    let records: Vec<usize> = (0..count).filter(|n| wrote_a_record(&places[*n])).collect();
-    let record = records.get(moved % records.len().max(1)).copied();
-    let mut numbers: Vec<usize> = spread.chain(record).collect();
+    let all: Vec<usize> = (0..places.len()).collect();
+    let wanted = wanted(all.len());
+    let mut numbers = spread(&all, wanted);
+    // A wide spread would pass by the few places at which what was done is not on record, or its record can be torn.
+    for fits in [is_to_record, wrote_a_record] {
+        let fitting: Vec<usize> = all.iter().copied().filter(|n| fits(&places[*n])).collect();
+        numbers.extend(spread(&fitting, wanted.div_ceil(FEW)));
+    }
     numbers.sort_unstable();
     numbers.dedup();
     numbers
+}
+
+/// Some of them, at even distances.
+fn spread(numbers: &[usize], wanted: usize) -> Vec<usize> {
+    let (count, seed) = (numbers.len(), number("BACKSTOP_CRASH_SEED"));
+    let moved = seed.unwrap_or(1).wrapping_mul(STEP);
+    let wanted = wanted.min(count);
+    let nth = |n| (n * count / wanted + moved) % count;
+    (0..wanted).map(|n| numbers[nth(n)]).collect()
 }
 
 /// Tries a scene.
@@ -167,11 +176,18 @@ fn once(worlds: &Worlds<'_>, number: usize, unkilled: &laws::End, at: &mut Optio
     });
 }
 
+/// Whether something was done, an agent started among it, that is not on record.
+fn is_to_record(place: &Place) -> bool {
+    place.side == Side::Before && writes_a_record(place)
+}
+
 /// Whether this is behind the write of a record, and before anything else.
 fn wrote_a_record(place: &Place) -> bool {
-    place.side == Side::After
-        && place.call.name == "write"
-        && place.call.what.ends_with("/journal.jsonl")
+    place.side == Side::After && writes_a_record(place)
+}
+
+fn writes_a_record(place: &Place) -> bool {
+    place.call.name == "write" && place.call.what.ends_with("/journal.jsonl")
 }
 
 /// Takes some bytes of the last record, by the number of the place.
