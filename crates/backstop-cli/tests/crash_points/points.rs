@@ -147,7 +147,7 @@ fn unkilled(worlds: &Worlds<'_>) -> (Vec<Place>, laws::End) {
         let traced = under_way(world, scene, None);
         scenes::go_on(world, scene, &traced, None);
         let end = laws::end(world);
-        laws::hold(world, scene, &end, 0);
+        laws::hold(world, scene, &end, laws::Faults::default());
         (traced.places, end)
     })
 }
@@ -161,9 +161,12 @@ fn once(worlds: &Worlds<'_>, number: usize, unkilled: &laws::End, at: &mut Optio
     worlds.with(|world| {
         let traced = under_way(world, scene, Some(number));
         *at = traced.places.last().cloned();
+        let mut locked = 0;
         if number % 2 == 1 {
             // As when the machine goes: no git and no agent goes on either.
             world.end_all();
+            world.nothing_runs();
+            locked = unlock(&world.repo().join(".git"));
         }
         if at.as_ref().is_some_and(wrote_a_record) && traced.killed {
             tear(&world.journal(), number);
@@ -172,8 +175,24 @@ fn once(worlds: &Worlds<'_>, number: usize, unkilled: &laws::End, at: &mut Optio
             .is_multiple_of(3)
             .then(|| number.wrapping_mul(STEP) % 500);
         let kills = scenes::go_on(world, scene, &traced, again);
-        laws::hold(world, scene, unkilled, kills);
+        laws::hold(world, scene, unkilled, laws::Faults { kills, locked });
     });
+}
+
+/// Removes the locks that a git which was killed left in the operator's repository, as git asks a person to; how many.
+/// A mission tells of one at a gate, and touches none: it could be that of a git that is at work.
+fn unlock(dir: &Path) -> usize {
+    let mut removed = 0;
+    for entry in std::fs::read_dir(dir).unwrap().flatten() {
+        let path = entry.path();
+        if entry.file_type().unwrap().is_dir() {
+            removed += unlock(&path);
+        } else if path.extension().is_some_and(|ending| ending == "lock") {
+            std::fs::remove_file(&path).unwrap();
+            removed += 1;
+        }
+    }
+    removed
 }
 
 /// Whether something was done, an agent started among it, that is not on record.
