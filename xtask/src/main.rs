@@ -45,6 +45,8 @@ Usage: cargo xtask <command>
   bugs              puts deliberate bugs into a copy, one at a time; the simulation must find each
   check-arrows      the table of arrows in ARCHITECTURE.md against the workspace
   check-pure        the policy crates: what they pull in, what they hold, a build without std
+  crash [TEST]      the real program, killed at every system call that matters, and its journal cut and changed at every byte:
+                    hours; or only the tests with TEST in their names
   fuzz-smoke [--seconds N] [--target T]
                     every target of `fuzz/` for N seconds (30), or one of them, with a pinned cargo-fuzz
   deny              licences, sources and duplicate versions, with a pinned cargo-deny
@@ -87,6 +89,8 @@ fn run(words: &[&str]) -> Result<(), Failure> {
         ["bugs"] => bugs::check(&Repo::open(here)?, &mut io::stdout()),
         ["check-arrows"] => arrows::check(&Repo::open(here)?),
         ["check-pure"] => pure::check(&Repo::open(here)?),
+        ["crash"] => crash(&["points::", "cuts::"]),
+        ["crash", test] if !test.starts_with('-') => crash(&[test]),
         ["fuzz-smoke", options @ ..] => match fuzz::asked(options) {
             Some(asked) => fuzz::smoke(&Repo::open(here)?, &asked),
             None => Err(Failure::Usage(not_understood(words))),
@@ -123,6 +127,16 @@ fn ci(only: Option<&str>) -> Result<(), Failure> {
     ci::run(&ci::steps(), only, &repo.root, &mut io::stdout())
 }
 
+/// What the suite tries a spread of, tried whole.
+fn crash(tests: &[&str]) -> Result<(), Failure> {
+    let line = cargo("test --locked --package backstop --test crash_points --test mission_runs --");
+    let line = line
+        .with("--nocapture")
+        .setting("BACKSTOP_CRASH_POINTS", "all");
+    let line = tests.iter().fold(line, |line, test| line.with(*test));
+    line.run(&Repo::open(Path::new("."))?.root)
+}
+
 /// The testkit is for tests alone, so its program is run and not linked.
 fn simulate(options: &[&str]) -> Result<(), Failure> {
     let line = cargo("run --quiet --locked --package backstop-testkit --example simulate --");
@@ -148,6 +162,7 @@ mod tests {
             &["ci", "--only"],
             &["tidy", "--check"],
             &["fuzz-smoke", "-x"],
+            &["crash", "--all"],
             &[],
         ] {
             let failure = run(words).unwrap_err();

@@ -256,8 +256,10 @@ pub fn loop_lines(text: &mut String, review: &ReviewView) {
 
 /// The words of the host or of the agent behind a gate, as the journal has them; a journal that cannot be read tells none.
 fn cause(host: &Host, gate: &Gate) -> Vec<String> {
-    let steps = history::read(&host.dir().join("journal.jsonl"))
-        .map_or_else(|_| Vec::new(), |history| history.steps);
+    let steps = match history::read(&host.dir().join("journal.jsonl")) {
+        Ok(history) => history.steps,
+        Err(error) => return vec![error.to_string()],
+    };
     let told = steps
         .iter()
         .rev()

@@ -80,7 +80,7 @@ pub enum HistoryError {
     Journal(#[from] JournalError),
     /// It has no opening.
     #[error(
-        "the journal does not begin with the opening of a mission: restore it from a copy, or remove the mission with `backstop clean`"
+        "the journal does not begin with the opening of a mission: its mission was never opened, or it is lost: restore it from a copy, or remove what is left with `backstop clean --force --journal`"
     )]
     NotOpened,
     /// A fact does not fit the ones before it.

@@ -11,6 +11,8 @@ mod answers;
 mod approves;
 mod cleans;
 mod crashes;
+mod cuts;
+mod disks;
 mod evidence;
 mod handing;
 mod holds;

@@ -421,9 +421,9 @@ impl World {
     }
 }
 
-impl Drop for World {
-    /// A failed test leaves no process behind that would outlive it.
-    fn drop(&mut self) {
+impl World {
+    /// Kills everything that was started here.
+    pub(crate) fn end_all(&self) {
         for (pid, _) in self.processes() {
             let raw = i32::try_from(pid)
                 .ok()
@@ -432,6 +432,13 @@ impl Drop for World {
                 let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
             }
         }
+    }
+}
+
+impl Drop for World {
+    /// A failed test leaves no process behind that would outlive it.
+    fn drop(&mut self) {
+        self.end_all();
     }
 }
 

@@ -108,7 +108,10 @@ pub(super) fn find(ground: &Ground, order: &Order, kind: &str, message: Option<&
     };
     match left {
         Ok((head, protected)) => (found.head, found.protected) = (Some(head), protected),
-        Err(words) => trouble.push(words),
+        Err(words) => {
+            let left = "what the agent left was not taken and is in the workspace still";
+            trouble.push(format!("{words}\n{left}: mend this, then retry"));
+        }
     }
     match artifact(ground, order, message) {
         Ok(seen) => found.artifact = seen,

@@ -80,6 +80,12 @@ impl Checkout {
         self.private("made").exists()
     }
 
+    /// The same where a folder that cannot be looked into is not one that was never made.
+    pub(super) fn was_made(&self) -> Result<bool, GitError> {
+        let made = self.private("made");
+        fs::exists(&made).map_err(|source| GitError::file("look for", &made, source))
+    }
+
     /// Makes the folder with the files of `commit`. What an earlier call left half made is removed; what Backstop did not make is not.
     pub(super) fn make(&self, commit: &CommitId) -> Result<(), GitError> {
         let (top, begun) = (self.top(), self.private("begun"));

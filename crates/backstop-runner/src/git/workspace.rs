@@ -50,12 +50,12 @@ impl Workspace {
     /// The workspace that was made before. Completes what a crash interrupted.
     ///
     /// # Errors
-    /// [`GitError::Damaged`] when it was never made.
+    /// [`GitError::Damaged`] when it was never made; when it cannot be told whether it was.
     pub fn open(host: &Host) -> Result<Self, GitError> {
         let workspace = Self {
             checkout: Checkout::new(host, "workspace"),
         };
-        if !workspace.checkout.is_made() {
+        if !workspace.checkout.was_made()? {
             return Err(GitError::damaged(&workspace.path(), "it was never made"));
         }
         workspace.checkout.mend()?;

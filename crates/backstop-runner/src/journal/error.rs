@@ -72,7 +72,7 @@ pub enum JournalError {
     Exists(PathBuf),
     /// The file is there and holds no whole record. A mission begins with its first record, so this is
     /// one that was never opened, or lost; it is never a fresh start.
-    #[error("the journal `{}` holds no whole record: restore it from a copy, or open a new mission", .0.display())]
+    #[error("the journal `{}` holds no whole record: its mission was never opened, or it is lost: restore it from a copy, or remove what is left with `backstop clean --force --journal` and open a new mission", .0.display())]
     Empty(PathBuf),
     /// A record is not what was written.
     #[error("the journal `{}` cannot be used, and was left as it is: {damage}: restore it from a copy, or give the mission up with `backstop clean --force`", path.display())]
