@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use backstop_engine::GateKind;
+use backstop_engine::{GateKind, ShipBy};
 use backstop_runner::git::shown;
 
 use crate::support::{World, changed, collect, exec_run};
@@ -63,6 +63,7 @@ struct Story {
     meanwhile: Option<&'static str>,
     args: &'static [&'static str],
     comes: Comes,
+    merges: bool,
     says: &'static [&'static str],
 }
 
@@ -76,6 +77,7 @@ fn of(make: &str) -> Story {
         meanwhile: None,
         args: &[],
         comes: Comes::Ships(WORK),
+        merges: true,
         says: &[],
     }
 }
@@ -121,6 +123,12 @@ impl Story {
 
     fn ships(self, files: &'static [(&'static str, &'static str)]) -> Self {
         self.comes(Comes::Ships(files), &[])
+    }
+
+    /// The operator does not merge what was shipped.
+    fn unmerged(mut self) -> Self {
+        self.merges = false;
+        self
     }
 
     /// Parts of what `run` says.
@@ -176,10 +184,13 @@ impl Story {
                     operate(world, script);
                     before = picture(world);
                 }
-                ships(world, files, &before);
+                let told = ships(world, files, &before);
+                if self.merges {
+                    merges(world, &told);
+                }
             }
             Comes::Refused(_) => {
-                assert!(!world.facts_of_all().contains(&"attempt_started".to_owned()))
+                return assert!(!world.facts_of_all().contains(&"attempt_started".to_owned()));
             }
             Comes::Holds(_) => {}
         }
@@ -187,43 +198,94 @@ impl Story {
     }
 }
 
-/// Approves the work, and finds it on its branch: these files, nothing else, and nothing of the operator's changed but that ref.
+/// Approves the work, and finds it in its place: these files, nothing else, and nothing of the operator's changed but that ref.
 #[track_caller]
-fn ships(world: &World, files: &[(&str, &str)], before: &Picture) {
-    world
+fn ships(world: &World, files: &[(&str, &str)], before: &Picture) -> String {
+    let said = world
         .backstop(&["gate", "approve"])
         .with(0)
         .holding(&["shipped"]);
     let mission = world.mission();
-    let (base, shipped) = (
+    let (base, by) = (
         &mission.charter().fields().base,
         mission.charter().fields().settings.ship,
     );
-    let place = match shipped {
-        backstop_engine::ShipBy::Branch => format!("refs/heads/backstop/{}/mission", world.id()),
-        backstop_engine::ShipBy::Merge => base.branch.as_ref().unwrap().as_str().to_owned(),
+    let place = match by {
+        ShipBy::Branch => format!("refs/heads/backstop/{}/mission", world.id()),
+        ShipBy::Merge => base.branch.as_ref().unwrap().as_str().to_owned(),
     };
     assert_eq!(
         differing(world, base.commit.as_str(), &place),
         listed(files)
     );
+    let tree = line(world, &["rev-parse", &format!("{place}^{{tree}}")]);
+    assert_eq!(tree, mission.lane().head.tree.digits());
+    let behind = git(world, &["symbolic-ref", "--quiet", &place]).stdout;
+    let behind = String::from_utf8(behind).unwrap().trim().to_owned();
+    let moved = [place.as_str(), behind.as_str()];
+    let ours = |name: &String| {
+        let log = name.contains("/logs/") && (name.ends_with('/') || name.ends_with("/HEAD"));
+        log || name.contains("/refs/heads/backstop/")
+            || moved
+                .iter()
+                .any(|own| !own.is_empty() && name.ends_with(own))
+    };
+    let others = changed(before, &picture(world)).into_iter();
     assert_eq!(
-        world.git(&["rev-parse", &format!("{place}^{{tree}}")]),
-        mission.lane().head.tree.digits()
+        others.filter(|name| !ours(name)).collect::<Vec<_>>(),
+        [""; 0]
     );
-    let ours =
-        |name: &String| name.contains("refs/heads/backstop") || *name == format!("ref {place}");
-    let others: Vec<_> = changed(before, &picture(world))
-        .into_iter()
-        .filter(|name| !ours(name))
-        .collect();
-    let moved = ["HEAD", place.as_str()].map(|name| format!("logs/{name}"));
-    let others: Vec<_> = others
-        .into_iter()
-        .filter(|name| !name.ends_with(&place) && !moved.iter().any(|log| name.ends_with(log)))
-        .collect();
-    assert_eq!(others, [""; 0]);
     assert_eq!(world.seen("hooked"), "", "hooks of the operator ran");
+    said.out
+}
+
+/// The command that was printed brings the work into the operator's checkout.
+#[track_caller]
+fn merges(world: &World, said: &str) {
+    let told = said
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("git "));
+    let mission = world.mission();
+    let base = mission.charter().fields().base.commit.as_str().to_owned();
+    let bare = line(world, &["rev-parse", "--is-bare-repository"]) == "true";
+    let (Some(told), false) = (told, bare) else {
+        return assert!(bare || mission.charter().fields().settings.ship == ShipBy::Merge);
+    };
+    if line(world, &["rev-parse", "HEAD"]) != base {
+        return;
+    }
+    let told = format!(
+        "unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE; git -c core.hooksPath=/dev/null -c merge.verifySignatures=false {told}"
+    );
+    let place = format!("refs/heads/backstop/{}/mission", world.id());
+    let mut command = Command::new("bash");
+    world.environment(&mut command);
+    let done = command
+        .args(["-c", &told])
+        .current_dir(world.path("tmp"))
+        .output()
+        .unwrap();
+    assert!(
+        done.status.success(),
+        "{told}: {}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    assert_eq!(
+        line(world, &["rev-parse", "HEAD"]),
+        line(world, &["rev-parse", &place])
+    );
+    assert_eq!(
+        line(
+            world,
+            &[
+                "status",
+                "--porcelain",
+                "--untracked-files=no",
+                "--ignore-submodules"
+            ]
+        ),
+        ""
+    );
 }
 
 fn listed(files: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -284,17 +346,24 @@ fn git(world: &World, args: &[&str]) -> std::process::Output {
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
         command.env_remove(name);
     }
-    command.arg("--no-optional-locks").args([
-        "-c",
-        "safe.directory=*",
-        "-c",
-        "core.hooksPath=/dev/null",
-    ]);
+    command.env("GIT_NO_REPLACE_OBJECTS", "1");
+    command
+        .arg("--no-optional-locks")
+        .args(["-c", "core.fsmonitor=false"]);
+    command.args(["-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null"]);
     command
         .args(args)
         .current_dir(world.repo())
         .output()
         .unwrap()
+}
+
+#[track_caller]
+fn line(world: &World, args: &[&str]) -> String {
+    String::from_utf8(bytes(world, args))
+        .unwrap()
+        .trim()
+        .to_owned()
 }
 
 #[track_caller]
@@ -359,7 +428,7 @@ fn picture(world: &World) -> Picture {
         world,
         &[
             "for-each-ref",
-            "--format=%(refname) %(objectname) %(symref)",
+            "--format=%(refname) %(if)%(symref)%(then)%(symref)%(else)%(objectname)%(end)",
         ],
     );
     for line in String::from_utf8_lossy(&refs.stdout).lines() {
@@ -371,7 +440,6 @@ fn picture(world: &World) -> Picture {
     for args in [
         &["status", "--porcelain=v2", "--ignored"][..],
         &["stash", "list"],
-        &["rev-parse", "HEAD"],
     ] {
         all.insert(args[0].into(), git(world, args).stdout);
     }

@@ -24,7 +24,6 @@ set_all() {
     git config $1 diff.noprefix true
     git config $1 diff.renames copies
     git config $1 diff.ignoreSubmodules none
-    git config $1 diff.orderFile nowhere
     git config $1 diff.algorithm histogram
     git config $1 color.ui always
     git config $1 column.ui always
@@ -82,7 +81,7 @@ fn settings_of_the_user() {
 
 #[test]
 fn settings_of_the_user_and_a_merge() {
-    begun(&[SETTINGS, "set_all --global; git checkout -q --detach"].concat())
+    begun(&["git checkout -q --detach\n", SETTINGS, "set_all --global"].concat())
         .args(&["--ship", "merge", "--base", "main"])
         .holds();
 }

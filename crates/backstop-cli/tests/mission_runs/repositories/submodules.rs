@@ -4,8 +4,8 @@ use super::{Comes, begun};
 use backstop_engine::GateKind;
 
 /// A repository with the submodule `lib`, whose remote can be pushed to.
-const LIB: &str = "git init -q -b main --bare \"$W/lib.git\"; git init -q -b main \"$W/lib\"; cd \"$W/lib\"; echo l >l; git add l; git commit -q -m l; git push -q \"$W/lib.git\" main
-    cd \"$W/repo\"; git config --global protocol.file.allow always; git submodule --quiet add \"$W/lib.git\" lib; git commit -q -m lib\n";
+const LIB: &str = "git init -q -b main --bare \"$W/side/lib.git\"; git init -q -b main \"$W/lib\"; cd \"$W/lib\"; echo l >l; git add l; git commit -q -m l; git push -q \"$W/side/lib.git\" main
+    cd \"$W/repo\"; git config --global protocol.file.allow always; git submodule --quiet add \"$W/side/lib.git\" lib; git commit -q -m lib\n";
 const FILLS: &str = "printf '[workspace]\\nsetup = [\"git submodule --quiet update --init\"]\\n' >backstop.toml; git add -A; git commit -q -m setup\n";
 
 fn lib(make: &str) -> super::Story {
@@ -62,7 +62,7 @@ fn one_that_moves_to_a_commit_that_nobody_else_has() {
     world.backstop(&["gate", "abort"]).with(5);
     world
         .backstop(&["clean", &world.id()])
-        .with(8)
+        .with(6)
         .telling(&[&commit, "lib"]);
     assert!(lib.join("l").exists());
     let (ok, words) = world.git_in(&lib, &["push", "--quiet", "origin", "HEAD:main"]);
