@@ -189,6 +189,16 @@ pub enum GitError {
         /// Where it is now.
         now: CommitId,
     },
+    /// The base was rewritten since the mission began: merging would bring back what was dropped from it.
+    #[error(
+        "`{now}` does not contain the mission's base `{base}`, so its history was rewritten and a merge would bring the old one back: reject with a note that asks for a rebase onto `{now}`, or abort"
+    )]
+    BaseRewritten {
+        /// Where the base's branch is now.
+        now: CommitId,
+        /// The base.
+        base: CommitId,
+    },
     /// The base ref was deleted.
     #[error("`{branch}` does not exist any more: create it again, or ship as a branch")]
     BaseGone {

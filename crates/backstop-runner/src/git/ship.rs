@@ -129,7 +129,7 @@ impl Host {
     /// Merges a base that moved into the mission's ref, without any checkout. Again is fine: a base that is contained is not merged.
     ///
     /// # Errors
-    /// When nothing has landed yet, or the mission's ref moves meanwhile.
+    /// [`GitError::BaseRewritten`] when the base is no part of it any more. When nothing has landed yet, or the mission's ref moves meanwhile.
     pub fn merge_base(&self, moved: &CommitId) -> Result<Merged, GitError> {
         let name = self.names().mission();
         let now = self
@@ -138,6 +138,11 @@ impl Host {
         if self.is_ancestor(moved, &now)? {
             let tree = self.repository().tree(&now)?;
             return Ok(Merged::Clean { commit: now, tree });
+        }
+        let base = self.base()?;
+        if !self.is_ancestor(&base, moved)? {
+            let now = moved.clone();
+            return Err(GitError::BaseRewritten { now, base });
         }
         let merge = self.call().args([
             "merge-tree",

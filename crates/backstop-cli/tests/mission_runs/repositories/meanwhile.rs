@@ -1,6 +1,7 @@
 //! What an operator does in the repository while a mission runs on borrowed objects, and again before the approval.
 
-use super::begun;
+use super::{WORK, begun, picture, ships};
+use crate::support::{World, exec_run};
 
 /// Two commits, so that there is something to rewrite.
 const TWO: &str = "echo two >>README; git commit -q -a -m two\n";
@@ -57,4 +58,47 @@ fn a_checkout_of_another_branch_with_an_unfinished_merge() {
 #[test]
 fn a_maintenance_run_that_packs_everything() {
     two("").meanwhile("git maintenance run --quiet --task=gc --task=commit-graph --task=pack-refs; git prune-packed -q").holds();
+}
+
+/// A mission at its ship gate, in a repository with a branch that the operator makes meanwhile.
+fn at_the_gate(make: &str) -> World {
+    let world = World::new();
+    let agent = world.leave("agent.sh", &format!("cat >/dev/null\n{}\n", super::WORKS));
+    world
+        .backstop(&exec_run(&format!("sh {agent}"), "true", &[]))
+        .with(3);
+    let branch = format!("backstop/{}", world.id());
+    world.git(&["branch", &make.replace("MISSION", &branch)]);
+    world
+}
+
+#[test]
+fn a_branch_of_the_missions_name_that_somebody_makes_is_not_moved() {
+    let world = at_the_gate("MISSION/mission");
+    let branch = format!("backstop/{}/mission", world.id());
+    let theirs = world.git(&["rev-parse", &branch]);
+    let said = world.backstop(&["gate", "approve"]).with(3);
+    said.telling(&[
+        "ship_failed gate g2",
+        &branch,
+        "rename or delete it, then ship again",
+    ]);
+    assert_eq!(world.git(&["rev-parse", &branch]), theirs);
+    world.git(&["branch", "--quiet", "-m", &branch, "theirs"]);
+    ships(&world, WORK, &picture(&world));
+}
+
+#[test]
+fn a_branch_in_place_of_a_folder_of_the_missions_name_is_told_with_what_makes_way() {
+    let world = at_the_gate("MISSION");
+    let branch = format!("backstop/{}", world.id());
+    let said = world.backstop(&["gate", "approve"]).with(3);
+    let command = format!("git branch -m {branch} NEW-NAME");
+    said.telling(&[
+        "ship_failed gate g2",
+        &format!("`refs/heads/{branch}` is in the way"),
+        &command,
+    ]);
+    world.git(&["branch", "--quiet", "-m", &branch, "theirs"]);
+    ships(&world, WORK, &picture(&world));
 }

@@ -233,3 +233,21 @@ fn variables_that_lead_git_elsewhere_are_not_followed() {
     ships(&world, WORK, &before);
     assert!(!world.seen("env").contains("GIT_DIR="));
 }
+
+/// As many files as `BACKSTOP_FILES` says, such as 100000; fewer without it.
+#[test]
+fn one_with_very_many_files() {
+    let files = std::env::var("BACKSTOP_FILES").unwrap_or_else(|_| "5000".into());
+    let make = format!(
+        "n=0; while [ $n -lt {files} ]; do d=d$((n / 5000))/d$((n / 100)); mkdir -p $d; for f in 0 1 2 3 4 5 6 7 8 9; do
+        for g in 0 1 2 3 4 5 6 7 8 9; do echo $n $f $g >$d/f$f$g; done; done; n=$((n + 100)); done; git add -A; git commit -q -m many"
+    );
+    begun(&make)
+        .agent("printf 'changed\\n' >d0/d7/f33; rm d0/d9/f00; printf 'left\\n' >left.txt")
+        .ships(&[
+            ("d0/d7/f33", "100644 changed\n"),
+            ("d0/d9/f00", "gone"),
+            ("left.txt", "100644 left\n"),
+        ])
+        .holds();
+}
