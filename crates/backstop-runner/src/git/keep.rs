@@ -274,26 +274,22 @@ impl Checkout {
 
     /// Those that are commits and present, each once.
     pub(super) fn existing(&self, commits: &[CommitId]) -> Result<Vec<CommitId>, GitError> {
-        self.existing_in(self.objects_call(), commits)
+        existing(self.objects_call(), commits)
     }
+}
 
-    /// The same, among the objects that `call` sees.
-    pub(super) fn existing_in(
-        &self,
-        call: Call,
-        commits: &[CommitId],
-    ) -> Result<Vec<CommitId>, GitError> {
-        let mut asked: Vec<_> = commits.iter().map(CommitId::as_str).collect();
-        asked.sort_unstable();
-        asked.dedup();
-        let call = call.args(["cat-file", "--batch-check=%(objectname) %(objecttype)"]);
-        let answers = call.input(asked.join("\n").into_bytes()).bytes()?;
-        let answers = String::from_utf8_lossy(&answers);
-        let commits = answers
-            .lines()
-            .filter_map(|line| line.strip_suffix(" commit"));
-        Ok(commits.filter_map(|id| id.parse().ok()).collect())
-    }
+/// Those that are commits among the objects that `call` sees, each once.
+pub(super) fn existing(call: Call, commits: &[CommitId]) -> Result<Vec<CommitId>, GitError> {
+    let mut asked: Vec<_> = commits.iter().map(CommitId::as_str).collect();
+    asked.sort_unstable();
+    asked.dedup();
+    let call = call.args(["cat-file", "--batch-check=%(objectname) %(objecttype)"]);
+    let answers = call.input(asked.join("\n").into_bytes()).bytes()?;
+    let answers = String::from_utf8_lossy(&answers);
+    let commits = answers
+        .lines()
+        .filter_map(|line| line.strip_suffix(" commit"));
+    Ok(commits.filter_map(|id| id.parse().ok()).collect())
 }
 
 /// Where a commit is kept, or can be.

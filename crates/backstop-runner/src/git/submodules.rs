@@ -1,12 +1,15 @@
 //! Submodules of a checkout. Their git folders are the agents' and outlive each fresh `.git`, because nothing else has their commits; the
 //! host reads them as data and runs nothing there. Nothing is brought out of them: a submodule has a remote of its own to be pushed to.
 
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use super::call::{Call, parts};
 use super::checkout::Checkout;
 use super::host::quoted;
+use super::keep::existing;
 use super::plain::{Plain, is_folder, path};
 use super::{CommitId, GitError, Workspace};
 
@@ -145,12 +148,12 @@ impl Checkout {
         };
         let remote = plain.refs.iter().filter(|(name, _)| is_remote(name));
         let remote = remote.map(|(_, at)| at).chain(known).cloned();
-        let here = self.existing_in(self.module_call(module), std::slice::from_ref(commit))?;
+        let here = existing(self.module_call(module), std::slice::from_ref(commit))?;
         if here.is_empty() {
             return Ok(false);
         }
         let remote: Vec<_> = remote.collect();
-        for at in self.existing_in(self.module_call(module), &remote)? {
+        for at in existing(self.module_call(module), &remote)? {
             let call = self
                 .module_call(module)
                 .args(["merge-base", "--is-ancestor"]);
@@ -163,9 +166,7 @@ impl Checkout {
 
     /// A command of the host's with a submodule's objects.
     fn module_call(&self, module: &Module) -> Call {
-        let objects = quoted(&module.folder.join("objects"));
-        let objects = std::os::unix::ffi::OsStringExt::from_vec(objects);
-        let objects: std::ffi::OsString = objects;
+        let objects = OsString::from_vec(quoted(&module.folder.join("objects")));
         let call = self
             .host
             .call()
