@@ -7,7 +7,7 @@
 //! at the checkout, an index of the host's, and neither global nor system configuration; the checkout's object folder
 //! is borrowed as plain data. With no driver in any configuration that is read, attributes in the tree name filters that
 //! do not exist. HEAD and refs of a checkout are read as plain files. Writing back is done by replacing the
-//! whole `.git` folder by a fresh one, so nothing that an agent left there outlives its attempt. The alternative, to write a
+//! whole `.git` folder by a fresh one, so nothing that an agent left there outlives its attempt, but for the git folders of submodules. The alternative, to write a
 //! known configuration over the agent's before each command, was left because `commondir`, `config.worktree`,
 //! `info/attributes`, links inside `refs` and a running race all lead around it.
 //!
@@ -31,6 +31,7 @@ mod plain;
 mod repository;
 mod scratch;
 mod ship;
+mod submodules;
 mod survey;
 mod workspace;
 
@@ -46,5 +47,6 @@ pub use names::{LaneRef, Names};
 pub use repository::{Base, Repository};
 pub use scratch::{Bench, Scratch};
 pub use ship::{Merged, Shipped};
+pub use submodules::Unpublished;
 pub use survey::{Standing, Survey};
 pub use workspace::{Taken, Workspace};

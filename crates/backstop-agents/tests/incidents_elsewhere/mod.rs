@@ -215,8 +215,8 @@ pub(crate) const ELSEWHERE: &[(&str, Held)] = &[
     (
         "HK-02",
         By(
-            "backstop-runner/tests/git_rules/hostile.rs",
-            "nothing_that_an_agent_configured_runs_in_the_host",
+            "backstop-cli/tests/mission_runs/repositories/settings.rs",
+            "hooks_that_change_files_in_a_folder_of_the_project",
         ),
     ),
     (
@@ -440,15 +440,15 @@ pub(crate) const ELSEWHERE: &[(&str, Held)] = &[
     (
         "WT-07",
         By(
-            "backstop-runner/tests/git_rules/workspace.rs",
-            "a_link_to_a_repository_inside_becomes_its_files_and_a_submodule_is_reported",
+            "backstop-cli/tests/mission_runs/repositories/submodules.rs",
+            "one_that_moves_to_a_commit_that_nobody_else_has",
         ),
     ),
     (
         "WT-08",
         By(
-            "backstop-runner/tests/git_rules/operator.rs",
-            "paths_that_are_no_text_never_lead_to_another_folder",
+            "backstop-cli/tests/mission_runs/repositories/shapes.rs",
+            "one_on_a_path_with_spaces_quotes_line_ends_and_bytes_that_are_no_text",
         ),
     ),
     (

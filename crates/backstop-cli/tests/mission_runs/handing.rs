@@ -165,3 +165,32 @@ fn a_conflict_with_the_moved_base_is_told_to_the_agent_when_a_person_sends_it_ba
     );
     assert!(ok, "their commit is in it");
 }
+
+#[test]
+fn a_base_that_was_rewritten_is_not_merged_with_what_was_dropped_from_it() {
+    let world = aside();
+    let agent = "cat >\"$E2E_SIDE/prompt-$BACKSTOP_VISIT\"; onto=$(sed -n 's/.*rebase onto \\([0-9a-f]\\{40\\}\\)$/\\1/p' \"$E2E_SIDE/prompt-$BACKSTOP_VISIT\" | head -n 1); if test -n \"$onto\"; then git rebase --quiet --onto \"$onto\" HEAD~1; else echo 1 >work; git add work; git commit --quiet -m work; fi";
+    merging(&world, agent, "true");
+    let dropped = world.git(&["rev-parse", "main"]);
+    let tree = world.git(&["rev-parse", "main^{tree}"]);
+    let amended = world.git(&["commit-tree", "-m", "begin, amended", &tree]);
+    world.git(&["update-ref", "refs/heads/main", &amended]);
+    let said = world.backstop(&["gate", "approve"]).with(3);
+    said.telling(&["ship_failed gate g2", "rewritten", &amended, &dropped]);
+    assert_eq!(world.git(&["rev-parse", "main"]), amended);
+    let note = format!("rebase onto {amended}");
+    world
+        .backstop(&["gate", "reject", "g2", "--note", &note])
+        .with(3)
+        .telling(&["ship gate g3"]);
+    let mut last = world.backstop(&["gate", "approve"]);
+    if last.code == 3 {
+        // The approval did not know the rewritten base yet.
+        last = world.backstop(&["gate", "approve"]);
+    }
+    last.with(0);
+    assert_eq!(
+        world.git(&["log", "--format=%s", "main"]),
+        "work\nbegin, amended"
+    );
+}

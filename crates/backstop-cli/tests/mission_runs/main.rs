@@ -23,6 +23,7 @@ mod loops;
 mod plans;
 mod prompts;
 mod proposes;
+mod repositories;
 mod reviews;
 mod sessions;
 mod sets_up;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use backstop_engine::mode::Account;
 use backstop_engine::{Gate, GateKind, Mission};
+use backstop_runner::git::shown;
 use backstop_runner::history::{self, History};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -77,6 +78,7 @@ pub(crate) fn exec_run<'a>(agent: &'a str, check: &'a str, more: &[&'a str]) -> 
 /// A test's world.
 pub(crate) struct World {
     root: TempDir,
+    at: PathBuf,
     extra: Vec<(String, String)>,
 }
 
@@ -99,6 +101,7 @@ impl World {
         let private = fs::Permissions::from_mode(0o700);
         fs::set_permissions(root.path().join("run"), private).unwrap();
         let world = Self {
+            at: root.path().join("repo"),
             root,
             extra: Vec::new(),
         };
@@ -119,7 +122,12 @@ impl World {
     }
 
     pub(crate) fn repo(&self) -> PathBuf {
-        self.path("repo")
+        self.at.clone()
+    }
+
+    /// From here on the repository is the one at this path.
+    pub(crate) fn stand(&mut self, at: PathBuf) {
+        self.at = self.root.path().join(at);
     }
 
     pub(crate) fn side(&self, name: &str) -> PathBuf {
@@ -502,10 +510,10 @@ fn put(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-fn collect(root: &Path, dir: &Path, all: &mut BTreeMap<String, Vec<u8>>) {
+pub(crate) fn collect(root: &Path, dir: &Path, all: &mut BTreeMap<String, Vec<u8>>) {
     for entry in fs::read_dir(dir).unwrap().flatten() {
         let (path, kind) = (entry.path(), entry.file_type().unwrap());
-        let name = path.strip_prefix(root).unwrap().display().to_string();
+        let name = shown(path.strip_prefix(root).unwrap());
         if kind.is_dir() {
             all.insert(format!("{name}/"), Vec::new());
             collect(root, &path, all);

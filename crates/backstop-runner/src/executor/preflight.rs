@@ -7,13 +7,12 @@ use backstop_agents as agents;
 use backstop_engine::plan::Plan;
 use backstop_engine::vocab::{EffectId, Phase, Text};
 use backstop_engine::{
-    CheckResult, CheckVerdict, GreenBase, Point, PointVerdict, PreflightRan, Role,
+    CheckResult, CheckVerdict, GreenBase, Point, PointVerdict, PreflightRan, Role, ShipBy,
 };
 
 use super::{Halted, blocking, checks};
 use crate::edge::Ground;
-use crate::git::Bench;
-use crate::git::shown;
+use crate::git::{Bench, GitError, shown};
 use crate::programs;
 
 /// The least room for a mission on its disk, in bytes.
@@ -69,6 +68,9 @@ fn repository(ground: &Ground) -> Point {
         let words: Vec<String> = fitness.unfit.iter().map(ToString::to_string).collect();
         return failed("git", &words.join("; "));
     }
+    if let Err(error) = room(ground) {
+        return failed("git", &error.to_string());
+    }
     // A base named by its commit is on no branch; the charter knows better.
     let notices = fitness
         .notices
@@ -79,6 +81,16 @@ fn repository(ground: &Ground) -> Point {
         return held("git", &format!("base {}", fields.base.commit));
     }
     warned("git", &notices.join("; "))
+}
+
+/// Whether the mission's refs can be made, the one that it is to ship as among them.
+fn room(ground: &Ground) -> Result<(), GitError> {
+    let host = &ground.host;
+    host.has_room(&host.names().base())?;
+    match ground.charter.fields().settings.ship {
+        ShipBy::Branch => host.has_room(&host.names().ship_ref()),
+        ShipBy::Merge => Ok(()),
+    }
 }
 
 /// What the operator has not committed is not part of the mission.

@@ -10,7 +10,7 @@ use backstop_engine::{ArtifactSeen, Head, Order, Role};
 
 use crate::disk;
 use crate::edge::Ground;
-use crate::git::{GitError, Survey, Workspace, shown};
+use crate::git::{GitError, Survey, Unpublished, Workspace, shown};
 
 /// The most of an artifact that is read, in bytes.
 const LONGEST_ARTIFACT: u64 = 1 << 20;
@@ -195,7 +195,26 @@ fn take(ground: &Ground, order: &Order, kind: &str) -> Result<(Head, Vec<Touched
         tree: taken.tree,
         commits,
     };
-    Ok((head, protected(ground, &survey)))
+    let mut protected = protected(ground, &survey);
+    let unpublished = workspace.unpublished(base, &head.commit).map_err(say)?;
+    protected.extend(
+        unpublished
+            .iter()
+            .take(NAMED)
+            .map(|one| nowhere_else(&workspace, one)),
+    );
+    Ok((head, protected))
+}
+
+/// What would be shipped, and would be lost with the workspace.
+fn nowhere_else(workspace: &Workspace, one: &Unpublished) -> TouchedPath {
+    let Unpublished { submodule, commit } = one;
+    let place = workspace.path().join(submodule);
+    Text::clip(&format!(
+        "`{}`, a submodule: commit {commit} is nowhere but in the workspace; have a remote of it keep it (`git push` in `{}`), then retry",
+        shown(submodule),
+        shown(&place)
+    ))
 }
 
 /// The protected paths that differ from the visit's entry; those that are too many to be named are counted.

@@ -55,7 +55,12 @@ impl Checkout {
 
     /// A command of the host's with this checkout's objects, without its files.
     pub(super) fn objects_call(&self) -> Call {
-        let objects = quoted(&self.top().join(".git/objects"));
+        let objects = self.top().join(".git/objects");
+        if !objects.exists() {
+            // Git would complain of it beside whatever it has to say.
+            return self.host.call();
+        }
+        let objects = quoted(&objects);
         let objects = std::ffi::OsStr::from_bytes(&objects);
         self.host
             .call()
@@ -130,10 +135,13 @@ impl Checkout {
             .holds()?;
         let changed = self
             .call()
-            .args(["diff-files", "-z", "--name-only", "--no-renames"]);
-        let changed = changed.arg("--ignore-submodules=all").bytes()?;
+            .args(["diff-files", "-z", "--raw", "--no-renames"]);
+        let changed = changed.arg("--ignore-submodules=dirty").bytes()?;
         let mut found = Differences::default();
-        found.paths.extend(parts(&changed).map(path));
+        // A link that is one still counts as it was committed: what its folder has is not the host's to tell.
+        let entries = raw_entries(&changed).into_iter();
+        let files = entries.filter(|(mode, _)| *mode != b"160000");
+        found.paths.extend(files.map(|(_, name)| path(name)));
         let untracked = self.untracked(&self.top(), &self.index())?;
         self.expand(Path::new(""), untracked, DEEPEST, &mut found)?;
         for link in self.accidental_links(commit)? {

@@ -75,10 +75,34 @@ pub enum GitError {
         /// What git said.
         said: String,
     },
-    /// A name that does not lead to a commit.
+    /// Git finds the repository and does not read it: another owner, an unknown format.
+    #[error("git refuses the repository of `{}`: {said}; do what it asks, then run this again", shown(.path))]
+    Refused {
+        /// The path.
+        path: PathBuf,
+        /// What git said, on one line.
+        said: String,
+    },
+    /// The path lies in the git folder of a repository, which is no place to work in.
+    #[error("`{}` lies in a git folder: run this in the checkout", shown(.path))]
+    InGitFolder {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A ref of the operator's stands where a folder of the mission's refs is to be.
     #[error(
-        "`{name}` names no commit: give a branch, a tag or a commit of this repository that exists"
+        "`{name}` is in the way of `{wanted}`: give it another name (`{command}`), then try again"
     )]
+    InTheWay {
+        /// The full ref.
+        name: String,
+        /// The full ref that cannot be made beside it.
+        wanted: String,
+        /// What makes way.
+        command: String,
+    },
+    /// A name that does not lead to a commit.
+    #[error("{}", no_commit(.name))]
     NoCommit {
         /// The name.
         name: String,
@@ -165,6 +189,16 @@ pub enum GitError {
         /// Where it is now.
         now: CommitId,
     },
+    /// The base was rewritten since the mission began: merging would bring back what was dropped from it.
+    #[error(
+        "`{now}` does not contain the mission's base `{base}`, so its history was rewritten and a merge would bring the old one back: reject with a note that asks for a rebase onto `{now}`, or abort"
+    )]
+    BaseRewritten {
+        /// Where the base's branch is now.
+        now: CommitId,
+        /// The base.
+        base: CommitId,
+    },
     /// The base ref was deleted.
     #[error("`{branch}` does not exist any more: create it again, or ship as a branch")]
     BaseGone {
@@ -197,6 +231,15 @@ impl GitError {
         let (path, why) = (path.to_owned(), why.into());
         Self::Damaged { path, why }
     }
+}
+
+fn no_commit(name: &str) -> String {
+    if name == "HEAD" {
+        return "`HEAD` has no commit yet: make a first commit, or name another base".to_owned();
+    }
+    format!(
+        "`{name}` names no commit: give a branch, a tag or a commit of this repository that exists"
+    )
 }
 
 fn absent(commit: Option<&CommitId>) -> &str {

@@ -153,16 +153,28 @@ impl Repository {
             let mut object = std::ffi::OsString::from(format!("{}:", base.commit));
             object.push(&attributes);
             let text = self.call().args(["cat-file", "blob"]).arg(object).bytes()?;
-            for filter in named_filters(&String::from_utf8_lossy(&text)) {
-                if self.has_filter(&filter)? {
-                    filters.push(Unfit::Filter {
-                        attributes: attributes.clone(),
-                        filter,
-                    });
-                }
+            self.add_filters(&attributes, &text, &mut filters)?;
+        }
+        let private = self.common_dir().join("info/attributes");
+        let text = std::fs::read(&private).unwrap_or_default();
+        self.add_filters(&private, &text, &mut filters)?;
+        Ok(filters)
+    }
+
+    /// Adds the filters that an attributes file names and that change files here.
+    fn add_filters(
+        &self,
+        attributes: &Path,
+        text: &[u8],
+        filters: &mut Vec<Unfit>,
+    ) -> Result<(), GitError> {
+        for filter in named_filters(&String::from_utf8_lossy(text)) {
+            if self.has_filter(&filter)? {
+                let attributes = attributes.to_owned();
+                filters.push(Unfit::Filter { attributes, filter });
             }
         }
-        Ok(filters)
+        Ok(())
     }
 
     /// Whether files would differ: without a driver git leaves them as they are, but for LFS they are pointers all the same.

@@ -1,5 +1,5 @@
 //! Replaces the `.git` folder of a checkout by a fresh one of the host's making. What agents left in the old one (configuration, hooks,
-//! locks, unfinished merges, links) goes with it; their branches, stash and commits are carried over.
+//! locks, unfinished merges, links) goes with it; their branches, stash and commits are carried over, and so are the git folders of submodules.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -87,12 +87,14 @@ impl Checkout {
         if is_folder(&fresh) && missing && is_folder(&self.top()) {
             return self.place();
         }
-        clear(&fresh)
+        clear(&fresh)?;
+        self.keep_modules()
     }
 
     fn place(&self) -> Result<(), GitError> {
         let (fresh, own) = (self.private("fresh"), self.top().join(".git"));
-        fs::rename(&fresh, &own).map_err(|source| GitError::file("move", &fresh, source))
+        fs::rename(&fresh, &own).map_err(|source| GitError::file("move", &fresh, source))?;
+        self.keep_modules()
     }
 
     fn build(&self, fresh: &Fresh) -> Result<(), GitError> {
@@ -115,10 +117,13 @@ impl Checkout {
         }
         copy(&self.host.checkout_config(), &part.join("config"))?;
         copy(&self.index(), &part.join("index"))?;
-        for name in ["shallow", "info/exclude"] {
+        for name in ["info/exclude", "info/attributes"] {
             if host.join(name).is_file() {
                 copy(&host.join(name), &part.join(name))?;
             }
+        }
+        if self.host.shallow().is_file() {
+            copy(&self.host.shallow(), &part.join("shallow"))?;
         }
         fs::rename(&part, &ready).map_err(|source| GitError::file("move", &part, source))
     }

@@ -30,21 +30,19 @@ pub struct Host {
 }
 
 /// Configuration of the operator that decides what files look like, and is safe to copy: values that name no program.
-const COPIED: [&str; 5] = [
-    "user.name",
-    "user.email",
-    "core.autocrlf",
-    "core.eol",
-    "core.safecrlf",
-];
+/// `core.safecrlf` is not among them: the host would then refuse to take what an agent left.
+const COPIED: [&str; 4] = ["user.name", "user.email", "core.autocrlf", "core.eol"];
 
-/// What a checkout's configuration says besides: no hooks, no signing, no editor and no tidying while nobody watches.
-const UNATTENDED: [(&str, &str); 7] = [
+/// What a checkout's configuration says besides: no hooks, no monitor, no signatures, no editor and no tidying while nobody watches.
+const UNATTENDED: [(&str, &str); 10] = [
     ("core.bare", "false"),
     ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
     ("core.editor", "true"),
     ("commit.gpgSign", "false"),
     ("tag.gpgSign", "false"),
+    ("tag.forceSignAnnotated", "false"),
+    ("merge.verifySignatures", "false"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
 ];
@@ -151,7 +149,12 @@ impl Host {
 
     /// A command on the host's git folder: objects of the operator's repository and its own, no files.
     pub(super) fn call(&self) -> Call {
-        bare_call(self.repository.git(), &self.git_dir())
+        bare_call(self.repository.git(), &self.git_dir()).env("GIT_SHALLOW_FILE", self.shallow())
+    }
+
+    /// Where the operator's repository says how its history is cut. Read there each time: the operator may deepen it, or cut it shorter.
+    pub(super) fn shallow(&self) -> PathBuf {
+        self.repository.common_dir().join("shallow")
     }
 
     /// Removes the host's git folder, when the checkouts are gone.
@@ -193,7 +196,7 @@ impl Host {
             .done()?;
         write(&part.join("objects/info/alternates"), &self.borrowed())?;
         self.copy_private("info/exclude", &part)?;
-        self.copy_private("shallow", &part)?;
+        self.copy_private("info/attributes", &part)?;
         self.configure(&part, remotes)?;
         fs::rename(&part, self.git_dir()).map_err(|source| GitError::file("name", &part, source))
     }

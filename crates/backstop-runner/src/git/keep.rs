@@ -112,6 +112,33 @@ impl Host {
         self.commit(moves)
     }
 
+    /// Whether git can make this ref: no other stands where a folder of its name is to be.
+    ///
+    /// # Errors
+    /// [`GitError::InTheWay`] with the command that makes way.
+    pub fn has_room(&self, wanted: &str) -> Result<(), GitError> {
+        // The first folder is `refs` itself.
+        for (end, _) in wanted.match_indices('/').skip(1) {
+            let Some(name) = wanted.get(..end) else {
+                continue;
+            };
+            if self.tip(name)?.is_none() {
+                continue;
+            }
+            let command = match name.strip_prefix("refs/heads/") {
+                Some(branch) => format!("git branch -m {branch} NEW-NAME"),
+                None => format!("git update-ref -d {name}"),
+            };
+            let (name, wanted) = (name.to_owned(), wanted.to_owned());
+            return Err(GitError::InTheWay {
+                name,
+                wanted,
+                command,
+            });
+        }
+        Ok(())
+    }
+
     /// Whether `old` is part of the history of `new`; both are in the operator's repository.
     pub(super) fn is_ancestor(&self, old: &CommitId, new: &CommitId) -> Result<bool, GitError> {
         let call = self.call().args(["merge-base", "--is-ancestor"]);
@@ -247,19 +274,22 @@ impl Checkout {
 
     /// Those that are commits and present, each once.
     pub(super) fn existing(&self, commits: &[CommitId]) -> Result<Vec<CommitId>, GitError> {
-        let mut asked: Vec<_> = commits.iter().map(CommitId::as_str).collect();
-        asked.sort_unstable();
-        asked.dedup();
-        let call = self
-            .objects_call()
-            .args(["cat-file", "--batch-check=%(objectname) %(objecttype)"]);
-        let answers = call.input(asked.join("\n").into_bytes()).bytes()?;
-        let answers = String::from_utf8_lossy(&answers);
-        let commits = answers
-            .lines()
-            .filter_map(|line| line.strip_suffix(" commit"));
-        Ok(commits.filter_map(|id| id.parse().ok()).collect())
+        existing(self.objects_call(), commits)
     }
+}
+
+/// Those that are commits among the objects that `call` sees, each once.
+pub(super) fn existing(call: Call, commits: &[CommitId]) -> Result<Vec<CommitId>, GitError> {
+    let mut asked: Vec<_> = commits.iter().map(CommitId::as_str).collect();
+    asked.sort_unstable();
+    asked.dedup();
+    let call = call.args(["cat-file", "--batch-check=%(objectname) %(objecttype)"]);
+    let answers = call.input(asked.join("\n").into_bytes()).bytes()?;
+    let answers = String::from_utf8_lossy(&answers);
+    let commits = answers
+        .lines()
+        .filter_map(|line| line.strip_suffix(" commit"));
+    Ok(commits.filter_map(|id| id.parse().ok()).collect())
 }
 
 /// Where a commit is kept, or can be.

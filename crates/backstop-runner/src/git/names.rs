@@ -84,6 +84,12 @@ impl Names {
         format!("backstop/{}/mission", self.mission)
     }
 
+    /// The full name of that branch.
+    #[must_use]
+    pub fn ship_ref(&self) -> String {
+        format!("refs/heads/{}", self.ship_branch())
+    }
+
     /// The mission's id as a ref component.
     #[must_use]
     pub fn component(&self) -> &str {

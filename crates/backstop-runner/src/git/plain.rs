@@ -50,20 +50,26 @@ impl Plain {
                 "its `.git` folder is gone or is not a folder",
             ));
         }
-        let mut refs = packed(&folder);
+        Self::of(&folder)
+    }
+
+    /// Reads a git folder, wherever it is.
+    pub(super) fn of(folder: &Path) -> Result<Self, GitError> {
+        let mut refs = packed(folder);
         loose(&folder.join("refs"), "refs", DEEPEST, &mut refs);
+        let top = folder.parent().unwrap_or(folder);
         let head =
-            head(&folder).ok_or_else(|| GitError::damaged(top, "`.git/HEAD` cannot be read"))?;
-        let mut mentioned: Vec<_> = log(&folder, "logs/HEAD")
+            head(folder).ok_or_else(|| GitError::damaged(top, "`.git/HEAD` cannot be read"))?;
+        let mut mentioned: Vec<_> = log(folder, "logs/HEAD")
             .lines()
             .filter_map(logged)
             .collect();
-        let stash_log = log(&folder, "logs/refs/stash");
+        let stash_log = log(folder, "logs/refs/stash");
         mentioned.extend(stash_log.lines().filter_map(logged));
         for name in ["MERGE_HEAD", "CHERRY_PICK_HEAD", "ORIG_HEAD"] {
             mentioned.extend(text(&folder.join(name)).and_then(|id| id.trim().parse().ok()));
         }
-        let unfinished = unfinished(&folder);
+        let unfinished = unfinished(folder);
         Ok(Self {
             head,
             refs,

@@ -41,14 +41,20 @@ impl Repository {
     pub fn discover(git: &Git, path: &Path) -> Result<Self, GitError> {
         new_enough(git, path)?;
         let facts = git.at(path).arg("rev-parse");
-        let facts = facts.args(["--is-bare-repository", "--is-shallow-repository"]);
+        let facts = facts.args(["--is-inside-git-dir", "--is-bare-repository"]);
+        let facts = facts.arg("--is-shallow-repository");
         let facts = facts.arg("--show-object-format").line();
         if let Err(GitError::Failed { said, .. }) = facts {
             return Err(not_a_repository(path, said));
         }
         let facts = facts?;
         let mut facts = facts.lines();
+        let inside = facts.next() == Some("true");
         let bare = facts.next() == Some("true");
+        if inside && !bare {
+            let path = path.to_owned();
+            return Err(GitError::InGitFolder { path });
+        }
         let shallow = facts.next() == Some("true");
         let format = facts.next().unwrap_or_default().to_owned();
         let git_dir = located(git, path, &["--absolute-git-dir"])?;
@@ -90,6 +96,11 @@ impl Repository {
     #[must_use]
     pub fn common_dir(&self) -> &Path {
         &self.common_dir
+    }
+
+    /// The git folder of this checkout.
+    pub(super) fn git_dir(&self) -> &Path {
+        &self.git_dir
     }
 
     /// `sha1` or `sha256`.
@@ -221,6 +232,11 @@ fn located(git: &Git, path: &Path, what: &[&str]) -> Result<PathBuf, GitError> {
 
 fn not_a_repository(path: &Path, said: String) -> GitError {
     let path = path.to_owned();
+    if said.starts_with("fatal: ") && !said.starts_with("fatal: not a git repository") {
+        let words: Vec<&str> = said.split_whitespace().skip(1).collect();
+        let said = words.join(" ");
+        return GitError::Refused { path, said };
+    }
     GitError::NotARepository { path, said }
 }
 

@@ -39,12 +39,13 @@ impl Host {
     pub fn ship_branch(&self, commit: &CommitId, approved: &Digest) -> Result<Shipped, GitError> {
         self.carries(commit, approved)?;
         let branch = self.names().ship_branch();
-        let name = format!("refs/heads/{branch}");
+        let name = self.names().ship_ref();
         match self.tip(&name)? {
             Some(now) if now == *commit => return Ok(Shipped::Already),
             Some(now) => return Err(GitError::BranchTaken { branch, now }),
-            None => self.swap(&name, commit, None)?,
+            None => self.has_room(&name)?,
         }
+        self.swap(&name, commit, None)?;
         Ok(Shipped::Now)
     }
 
@@ -53,15 +54,22 @@ impl Host {
     /// # Errors
     /// When the repository cannot be read.
     pub fn probe_branch(&self, commit: &CommitId) -> Result<bool, GitError> {
-        let name = format!("refs/heads/{}", self.names().ship_branch());
+        let name = self.names().ship_ref();
         Ok(self.tip(&name)?.as_ref() == Some(commit))
     }
 
     /// The command by which the operator merges the shipped branch.
     #[must_use]
     pub fn merge_command(&self) -> String {
-        let root = in_shell(self.repository().root());
-        format!("git -C {root} merge {}", self.names().ship_branch())
+        let repository = self.repository();
+        let root = in_shell(repository.root());
+        let branch = self.names().ship_branch();
+        if repository.is_bare() || repository.root().join(".git").exists() {
+            return format!("git -C {root} merge {branch}");
+        }
+        // The files lie where nothing says which repository is theirs.
+        let folder = in_shell(repository.git_dir());
+        format!("git --git-dir={folder} --work-tree={root} merge {branch}")
     }
 
     /// Moves the base's branch (`refs/heads/…`) from `base` forward to `commit`, if it is at `base` still and checked out nowhere.
@@ -121,7 +129,7 @@ impl Host {
     /// Merges a base that moved into the mission's ref, without any checkout. Again is fine: a base that is contained is not merged.
     ///
     /// # Errors
-    /// When nothing has landed yet, or the mission's ref moves meanwhile.
+    /// [`GitError::BaseRewritten`] when the base is no part of it any more. When nothing has landed yet, or the mission's ref moves meanwhile.
     pub fn merge_base(&self, moved: &CommitId) -> Result<Merged, GitError> {
         let name = self.names().mission();
         let now = self
@@ -130,6 +138,11 @@ impl Host {
         if self.is_ancestor(moved, &now)? {
             let tree = self.repository().tree(&now)?;
             return Ok(Merged::Clean { commit: now, tree });
+        }
+        let base = self.base()?;
+        if !self.is_ancestor(&base, moved)? {
+            let now = moved.clone();
+            return Err(GitError::BaseRewritten { now, base });
         }
         let merge = self.call().args([
             "merge-tree",

@@ -164,7 +164,8 @@ impl Workspace {
     /// # Errors
     /// [`GitError::Unkept`] when some is not, [`GitError::Damaged`] when that cannot be told.
     pub fn is_kept(&self) -> Result<(), GitError> {
-        self.nothing_unkept()
+        self.nothing_unkept()?;
+        self.modules_are_kept(&self.host().base()?)
     }
 
     /// Removes the workspace, ignored files included.
@@ -172,7 +173,7 @@ impl Workspace {
     /// # Errors
     /// [`GitError::Unkept`] when it holds work that no ref keeps, [`GitError::Damaged`] when that cannot be told; then nothing is removed.
     pub fn remove(self) -> Result<(), GitError> {
-        self.nothing_unkept()?;
+        self.is_kept()?;
         self.checkout.remove()
     }
 

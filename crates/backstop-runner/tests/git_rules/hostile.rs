@@ -144,7 +144,8 @@ fn nothing_that_an_agent_configured_runs_in_the_host() {
     host.land(&taken.head, None).unwrap();
     let opened = Workspace::open(&host).unwrap();
     let evil = ["config", "--local", "--get-regexp", "evil|fsmonitor|alias"];
-    assert!(world.try_run(&opened.path(), &evil).stdout.is_empty());
+    let found = world.try_run(&opened.path(), &evil).stdout;
+    assert_eq!(String::from_utf8_lossy(&found), "core.fsmonitor false\n");
     opened.remove().unwrap();
     assert!(
         !world.canary().exists(),

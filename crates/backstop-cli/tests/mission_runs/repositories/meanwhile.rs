@@ -1,0 +1,104 @@
+//! What an operator does in the repository while a mission runs on borrowed objects, and again before the approval.
+
+use super::{WORK, begun, picture, ships};
+use crate::support::{World, exec_run};
+
+/// Two commits, so that there is something to rewrite.
+const TWO: &str = "echo two >>README; git commit -q -a -m two\n";
+const FORGETS: &str = "git reflog expire --expire=now --all; git gc -q --prune=now";
+
+fn two(make: &str) -> super::Story {
+    begun(&[TWO, make].concat())
+}
+
+#[test]
+fn garbage_collection() {
+    two("git pack-refs --all").meanwhile(FORGETS).holds();
+}
+
+#[test]
+fn repacking_without_what_is_unreachable() {
+    two("").meanwhile("git repack -q -a -d; git prune --expire=now; git pack-refs --all --prune; git commit-graph write --reachable; git multi-pack-index write").holds();
+}
+
+#[test]
+fn an_amended_base() {
+    two("").meanwhile("git commit -q --amend -m \"again $(date +%N)\"; git reflog expire --expire=now --all; git gc -q --prune=now").holds();
+}
+
+#[test]
+fn a_rebase_and_a_reset() {
+    two("git branch other HEAD~1; git checkout -q other; echo o >other; git add other; git commit -q -m other; git checkout -q main")
+        .meanwhile("git rebase -q other; git reset -q --hard HEAD~1; git reflog expire --expire=now --all; git gc -q --prune=now")
+        .holds();
+}
+
+#[test]
+fn the_deletion_of_the_branch_that_it_started_from() {
+    two("git checkout -q -b topic; echo t >t; git add t; git commit -q -m t")
+        .meanwhile("git checkout -q main; git branch -q -D topic 2>/dev/null || true; git reflog expire --expire=now --all; git gc -q --prune=now")
+        .holds();
+}
+
+#[test]
+fn worktrees_and_a_stash() {
+    two("").meanwhile(
+        "rm -rf \"$W/beside\"; git worktree prune; git worktree add -q --detach \"$W/beside\"; echo changed >>README; git stash -q; echo u >untracked; git stash push -q -u; git worktree remove --force \"$W/beside\"",
+    )
+    .holds();
+}
+
+#[test]
+fn a_checkout_of_another_branch_with_an_unfinished_merge() {
+    two("git checkout -q -b other HEAD~1; echo other >>README; git commit -q -a -m other; git checkout -q main")
+        .meanwhile("test -e .git/MERGE_HEAD || { git checkout -q other; ! git merge -q main; }")
+        .holds();
+}
+
+#[test]
+fn a_maintenance_run_that_packs_everything() {
+    two("").meanwhile("git maintenance run --quiet --task=gc --task=commit-graph --task=pack-refs; git prune-packed -q").holds();
+}
+
+/// A mission at its ship gate, in a repository with a branch that the operator makes meanwhile.
+fn at_the_gate(make: &str) -> World {
+    let world = World::new();
+    let agent = world.leave("agent.sh", &format!("cat >/dev/null\n{}\n", super::WORKS));
+    world
+        .backstop(&exec_run(&format!("sh {agent}"), "true", &[]))
+        .with(3);
+    let branch = format!("backstop/{}", world.id());
+    world.git(&["branch", &make.replace("MISSION", &branch)]);
+    world
+}
+
+#[test]
+fn a_branch_of_the_missions_name_that_somebody_makes_is_not_moved() {
+    let world = at_the_gate("MISSION/mission");
+    let branch = format!("backstop/{}/mission", world.id());
+    let theirs = world.git(&["rev-parse", &branch]);
+    let said = world.backstop(&["gate", "approve"]).with(3);
+    said.telling(&[
+        "ship_failed gate g2",
+        &branch,
+        "rename or delete it, then ship again",
+    ]);
+    assert_eq!(world.git(&["rev-parse", &branch]), theirs);
+    world.git(&["branch", "--quiet", "-m", &branch, "theirs"]);
+    ships(&world, WORK, &picture(&world));
+}
+
+#[test]
+fn a_branch_in_place_of_a_folder_of_the_missions_name_is_told_with_what_makes_way() {
+    let world = at_the_gate("MISSION");
+    let branch = format!("backstop/{}", world.id());
+    let said = world.backstop(&["gate", "approve"]).with(3);
+    let command = format!("git branch -m {branch} NEW-NAME");
+    said.telling(&[
+        "ship_failed gate g2",
+        &format!("`refs/heads/{branch}` is in the way"),
+        &command,
+    ]);
+    world.git(&["branch", "--quiet", "-m", &branch, "theirs"]);
+    ships(&world, WORK, &picture(&world));
+}
