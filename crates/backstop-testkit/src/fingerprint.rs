@@ -1,5 +1,7 @@
 //! What of a mission decides what it does next. Times, ids, names and words are not in it: they only multiply states.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use backstop_engine::gates::{Judged, StateKind};
 use backstop_engine::mode::{Account, Baseline, Measured, Mode, Progress, Verdict};
 use backstop_engine::review::{self, Entry, Loop};
@@ -10,17 +12,30 @@ use backstop_engine::{
 };
 
 /// Two missions with the same fingerprint do the same for the same moves.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Fingerprint(Mark);
+///
+/// It is a hash of 128 bits: that two of a million different states share one has a chance of 1 in 10²⁶.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fingerprint([u64; 2]);
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+impl Fingerprint {
+    fn of(mark: &Mark) -> Self {
+        Self([0_u8, 1].map(|half| {
+            let mut hash = DefaultHasher::new();
+            (half, mark).hash(&mut hash);
+            hash.finish()
+        }))
+    }
+}
+
+#[derive(Debug, Hash)]
+#[expect(clippy::large_enum_variant, reason = "it is hashed and gone")]
 enum Mark {
     Shipped,
     Aborted,
-    Live(Box<Live>),
+    Live(Live),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Hash)]
 struct Live {
     place: Place,
     mode: Mode,
@@ -29,7 +44,7 @@ struct Live {
     accounts: Vec<AccountMark>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Hash)]
 enum Place {
     Busy(&'static str),
     Waiting(WaitCause, Pending),
@@ -38,7 +53,7 @@ enum Place {
     ParkedAtWork(Option<WaitCause>, Pending),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Hash)]
 struct GateMark {
     kind: GateKind,
     // Which of several troubles it was only matters for what a grant refills.
@@ -51,7 +66,7 @@ struct GateMark {
     present: Option<bool>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Hash)]
 struct LaneMark {
     phase: Phase,
     stage: Stage,
@@ -74,7 +89,7 @@ struct LaneMark {
     passed: Option<[bool; 3]>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Hash)]
 struct LoopMark {
     kind: review::StateKind,
     // Of the pin: whether it is the head, and how much of the bounds is spent.
@@ -85,7 +100,7 @@ struct LoopMark {
     used_up: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Hash)]
 struct AccountMark {
     used: u64,
     exhausted: bool,
@@ -98,15 +113,15 @@ struct AccountMark {
 #[must_use]
 pub fn fingerprint(mission: &Mission, uncounted: &[Account]) -> Fingerprint {
     let place = match mission.position() {
-        Position::Ended(Ended::Shipped(_)) => return Fingerprint(Mark::Shipped),
-        Position::Ended(Ended::Aborted) => return Fingerprint(Mark::Aborted),
+        Position::Ended(Ended::Shipped(_)) => return Fingerprint::of(&Mark::Shipped),
+        Position::Ended(Ended::Aborted) => return Fingerprint::of(&Mark::Aborted),
         Position::Busy(id) => Place::Busy(work(mission, *id)),
         Position::Waiting(_, wait, then) => Place::Waiting(wait.cause, then.clone()),
         Position::AtGate(_, gate) => Place::AtGate(mark_gate(mission, gate)),
         Position::Parked(_, ParkedAt::Gate(gate)) => Place::ParkedAtGate(mark_gate(mission, gate)),
         Position::Parked(_, ParkedAt::Work(work)) => parked(work),
     };
-    Fingerprint(Mark::Live(Box::new(Live {
+    Fingerprint::of(&Mark::Live(Live {
         place,
         mode: mission.mode(),
         stopping: mission.stopping().is_some(),
@@ -115,7 +130,7 @@ pub fn fingerprint(mission: &Mission, uncounted: &[Account]) -> Fingerprint {
             .into_iter()
             .map(|account| mark(mission, account, uncounted))
             .collect(),
-    })))
+    }))
 }
 
 /// Beyond the ceiling it no longer matters how far, but for what a grant leaves over.

@@ -38,7 +38,7 @@ pub use misfits::misfits;
 pub use moves::{Actor, Move, Palette, answers, is_note, moves, replies};
 pub use opening::Opening;
 pub use rules::all_rules;
-pub use scenes::{Scene, scenes};
+pub use scenes::{Scene, scenes, wide_scenes};
 pub use search::{Graph, Step, explore};
 pub use walk::Walk;
 pub use world::{check_results, commit, fresh, note, operator, short, tree, unspent};

@@ -194,6 +194,102 @@ fn teams() -> Vec<Scene> {
     ]
 }
 
+/// A person who stops, asks to see every Validate and gives a grant.
+fn meddled() -> Palette {
+    Palette {
+        grants: 1,
+        outside: vec![Outside::Stop, Outside::Supervise],
+        ..Palette::default()
+    }
+}
+
+/// Faults and limits in the midst of repairs.
+fn troubled() -> Opening {
+    turning().ceilings(&[
+        (Account::Streak, 2),
+        (Account::PhaseFailures, 3),
+        (Account::Infra, 2),
+        (Account::InfraTotal, 2),
+        (Account::QuotaWaits, 2),
+        (Account::Preflight, 1),
+        LAUNCHES,
+    ])
+}
+
+/// Every role is on.
+fn whole(opening: Opening) -> Opening {
+    opening.scout().planner().verifier().release_lead()
+}
+
+/// Large missions, in which everything that can meet, meets: a million states in all, the largest last.
+#[must_use]
+pub fn wide_scenes() -> Vec<Scene> {
+    let calm = |palette: Palette| Palette {
+        calm: true,
+        ..palette
+    };
+    let stopped = Palette {
+        outside: STOPS.into(),
+        ..Palette::default()
+    };
+    let watched = || Palette {
+        grants: 0,
+        ..meddled()
+    };
+    vec![
+        scene(
+            "a whole team in auto, with stops",
+            whole(turning()).gates(&stopship()),
+            calm(stopped.clone()),
+        ),
+        scene(
+            "a whole team in supervise, with stops",
+            whole(least()).mode(Mode::Supervise).gates(&stopship()),
+            calm(stopped),
+        ),
+        scene(
+            "judges between gates, with every end",
+            least().verifier().gates(&stopship()),
+            Palette::default(),
+        ),
+        scene(
+            "a whole team with faults, limits and every end",
+            whole(troubled()),
+            Palette::default(),
+        ),
+        scene(
+            "a whole team that a person meddles with",
+            whole(least()).gates(&stopship()),
+            calm(meddled()),
+        ),
+        scene(
+            "a reviewer with faults, limits and stops",
+            troubled().reviewer(),
+            watched(),
+        ),
+        scene(
+            "one lane with higher ceilings and stops",
+            Opening::default()
+                .ceilings(&[
+                    (Account::Streak, 3),
+                    (Account::PhaseFailures, 4),
+                    (Account::Infra, 3),
+                    (Account::InfraTotal, 5),
+                    (Account::QuotaWaits, 3),
+                    (Account::CheckpointResumes, 2),
+                    LAUNCHES,
+                ])
+                .on_question(OnQuestion::Decide),
+            watched(),
+        ),
+        scene(
+            "a reviewer and a merge that a person meddles with",
+            turning().reviewer().ship(ShipBy::Merge),
+            meddled(),
+        ),
+    ]
+}
+
 /// Ceilings that come down on what is spent already.
 fn tightened() -> Scene {
     scene(
@@ -272,7 +368,7 @@ fn plain() -> Vec<Scene> {
     ]
 }
 
-/// Every scene.
+/// Small missions, each for something of its own.
 #[must_use]
 pub fn scenes() -> Vec<Scene> {
     plain().into_iter().chain(teams()).collect()

@@ -3,7 +3,7 @@
 use backstop_testkit::engine::gates::{GateKind as Held, Holder, StateKind};
 use backstop_testkit::engine::mode::Verdict;
 use backstop_testkit::engine::vocab::Digest;
-use backstop_testkit::engine::{Answer, Gate, GateKind, Mission, Verb};
+use backstop_testkit::engine::{Answer, Funds, Gate, GateKind, Mission, Verb};
 
 /// What a gate offers; `broke` when an account that it names is exhausted.
 pub(crate) fn offers(kind: GateKind, broke: bool) -> Vec<Verb> {
@@ -20,6 +20,16 @@ pub(crate) fn offers(kind: GateKind, broke: bool) -> Vec<Verb> {
     let mut verbs = verbs.to_vec();
     verbs.sort();
     verbs
+}
+
+/// Every answer that any gate offers.
+pub(crate) fn every_offer() -> Vec<(GateKind, Verb)> {
+    let of = |kind| {
+        let funds = Funds::ALL.into_iter();
+        let verbs = funds.flat_map(move |funds| offers(kind, funds == Funds::Exhausted));
+        verbs.map(move |verb| (kind, verb))
+    };
+    GateKind::ALL.into_iter().flat_map(of).collect()
 }
 
 pub(crate) fn broke(mission: &Mission, gate: &Gate) -> bool {

@@ -1,6 +1,6 @@
 //! Holds every step of a search against the laws, and writes down each break.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use backstop_testkit::engine::mode::{Account, Mode};
 use backstop_testkit::engine::outcome::StatusKind;
@@ -19,7 +19,9 @@ pub(crate) struct Watch {
     pub(crate) offered: BTreeSet<(GateKind, Verb)>,
     pub(crate) answered: BTreeSet<(GateKind, Verb)>,
     pub(crate) broken: Vec<String>,
-    books: Vec<Book>,
+    // The books of the states whose steps are still to come, and the number of the first of them.
+    books: VecDeque<Book>,
+    first: usize,
     supervised: bool,
 }
 
@@ -31,7 +33,8 @@ impl Watch {
             offered: BTreeSet::new(),
             answered: BTreeSet::new(),
             broken: Vec::new(),
-            books: vec![Book::opened(&opened)],
+            books: VecDeque::from([Book::opened(&opened)]),
+            first: 0,
             supervised: charter.fields().mode == Mode::Supervise,
         }
     }
@@ -42,6 +45,10 @@ impl Watch {
 
     pub(crate) fn see(&mut self, step: &Step<'_>) {
         let event = &step.made.event;
+        while self.first < step.from {
+            self.books.pop_front();
+            self.first += 1;
+        }
         self.total(step.before, event, step.outcome);
         if let Fact::Answered(answer) = &event.fact
             && let Some(gate) = step.before.gate()
@@ -57,17 +64,24 @@ impl Watch {
     fn accepted(&mut self, step: &Step<'_>, done: &Transition) {
         let (before, event) = (step.before, &step.made.event);
         self.rules.extend(done.because.iter().copied());
-        let book = self.books[step.from].after(before, event, done);
         self.ships(before, event, done);
-        self.lands(&book, event, done);
         self.accounts(before, event, done);
         self.used_up(before, event, done);
         if before.stopping().is_some() && !done.effects.is_empty() {
             self.broke("stop: work began", &(event, &done.effects));
         }
-        if let Some((_, true)) = step.to {
+        let new = matches!(step.to, Some((_, true)));
+        let hands_on =
+            |(_, effect): &(_, Effect)| matches!(effect, Effect::Land(_) | Effect::Ship(_));
+        // Books are long; most steps lead to a state whose books are kept already.
+        if !new && !done.effects.iter().any(hands_on) {
+            return;
+        }
+        let book = self.books[step.from - self.first].after(before, event, done);
+        self.lands(&book, event, done);
+        if new {
             self.new_state(&book, &done.mission);
-            self.books.push(book);
+            self.books.push_back(book);
         }
     }
 

@@ -1,12 +1,14 @@
-//! The searches of all scenes.
+//! The searches of the scenes that a test program wants.
 
 use std::collections::BTreeSet;
+use std::iter;
+use std::num::NonZero;
 use std::panic::resume_unwind;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 
 use backstop_testkit::engine::{Charter, GateKind, Rule, Verb};
-use backstop_testkit::{Graph, Scene, explore, scenes};
+use backstop_testkit::{Graph, Scene, explore};
 
 use crate::watch::Watch;
 
@@ -39,19 +41,24 @@ fn search(scene: Scene) -> Found {
     }
 }
 
-/// Every search, done once.
+/// Every search, done once: as many at a time as there are processors, the largest first.
 pub(crate) fn found() -> &'static [Found] {
     static FOUND: OnceLock<Vec<Found>> = OnceLock::new();
     FOUND.get_or_init(|| {
-        thread::scope(|scope| {
-            let searches: Vec<_> = scenes()
-                .into_iter()
-                .map(|scene| scope.spawn(|| search(scene)))
+        let open = Mutex::new(crate::wanted().into_iter().enumerate().collect::<Vec<_>>());
+        let take = || open.lock().ok()?.pop();
+        let searcher = || iter::from_fn(take).map(|(n, scene)| (n, search(scene)));
+        let searchers = thread::available_parallelism().map_or(1, NonZero::get);
+        let mut found: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..searchers)
+                .map(|_| scope.spawn(|| searcher().collect::<Vec<_>>()))
                 .collect();
-            let joined = searches
+            let joined = threads
                 .into_iter()
-                .map(|search| search.join().unwrap_or_else(|cause| resume_unwind(cause)));
+                .flat_map(|thread| thread.join().unwrap_or_else(|cause| resume_unwind(cause)));
             joined.collect()
-        })
+        });
+        found.sort_by_key(|(n, _)| *n);
+        found.into_iter().map(|(_, found)| found).collect()
     })
 }
