@@ -6,6 +6,7 @@ use backstop_engine::mode::Account;
 use backstop_engine::vocab::Timestamp;
 use backstop_runner::clock;
 use backstop_runner::view::{self, Damaged, Missions, Spent};
+use backstop_runner::words;
 
 use crate::fault::{Fault, Status};
 use crate::out;
@@ -131,6 +132,9 @@ fn brief(seen: &view::Status, now: Timestamp) -> String {
             limit.until.since(now),
             limit.mission
         );
+    }
+    if let Some(line) = &seen.slot {
+        let _ = writeln!(text, "  waits     {}", words::line(*line));
     }
     if let Some(wakes) = seen.wakes_at {
         let _ = writeln!(

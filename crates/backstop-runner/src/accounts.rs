@@ -98,6 +98,18 @@ pub(crate) fn keep(ground: &Ground, order: &Order, status: &Status) -> io::Resul
     disk::swap(&file(&ground.dir.accounts(), account), &bytes)
 }
 
+/// Whether a limit holds the agent of this order now.
+pub(crate) fn holds(ground: &Ground, order: &Order) -> bool {
+    let agent = order.agent.agent.as_str();
+    limit(
+        &ground.dir.accounts(),
+        &ground.settings,
+        agent,
+        clock::now(),
+    )
+    .is_some()
+}
+
 /// Waits until no limit holds the agent of this order, or the wait is stopped.
 pub(crate) async fn pass(ground: &Ground, order: &Order, halted: &Halted) {
     let agent = order.agent.agent.as_str();

@@ -251,6 +251,7 @@ mod tests {
 
     impl Observe for Nobody {
         fn step(&mut self, _: &Step, _: &Mission, _: &mpsc::Sender<crate::dispatcher::Request>) {}
+        fn stands(&mut self, _: Option<crate::state::Line>, _: &Mission) {}
     }
 
     fn by() -> Signature {

@@ -23,7 +23,7 @@ use crate::config::{self, ConfigError, Duration, File, Preset, RoleTable};
 use crate::edge::{self, Limits, PlanOrigin, SettingsError};
 use crate::git::{GitError, Repository};
 
-pub use configured::{Configured, configuration};
+pub use configured::{Configured, configuration, parallel};
 pub use planning::read_plan;
 pub(crate) use planning::{name, title};
 

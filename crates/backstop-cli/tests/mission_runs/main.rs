@@ -26,5 +26,6 @@ mod sessions;
 mod sets_up;
 mod ships;
 mod shows;
+mod slots;
 mod support;
 mod terminals;

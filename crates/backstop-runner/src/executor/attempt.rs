@@ -17,13 +17,14 @@ use super::checks::{end_left, halt_on, none_left};
 use super::ear::{Before, Ear};
 use super::reading::{judge, not_started};
 use super::ready::{self, Unready};
+use super::turn::Turn;
 use super::work::{self, Found};
 use super::{Halted, blocking, checks};
 use crate::accounts;
 use crate::disk;
 use crate::edge::Ground;
 use crate::git::{Bench, GitError, LaneRef, Workspace};
-use crate::process::{self, Identity, Limits, Spawn, Stdin};
+use crate::process::{self, Identity, Limits, Marker, Spawn, Stdin};
 use crate::prompt;
 
 /// The machinery around the agent does not do, and a person has to mend it.
@@ -80,11 +81,19 @@ pub(super) struct Given {
     pub(super) artifact: Option<PathBuf>,
 }
 
-/// Runs an attempt to its end.
-pub(super) async fn run(ground: &Arc<Ground>, order: &Order, live: Live) -> AttemptEnded {
+/// Runs an attempt to its end, when it is the mission's turn.
+pub(super) async fn run(
+    ground: &Arc<Ground>,
+    order: &Order,
+    live: Live,
+    turn: &Turn,
+) -> AttemptEnded {
     let id = live.id;
-    accounts::pass(ground, order, &live.halted).await;
-    let run = match enter(ground, order, &live.halted).await {
+    let entered = match turn.take_for(ground, order, &live.halted).await {
+        Ok(()) => enter(ground, order, &live.halted).await,
+        Err(unready) => Err(unready),
+    };
+    let run = match entered {
         Ok(dir) => in_a_session(ground, order, live, &dir).await,
         Err(Unready::Stopped) => Run::never(Status::Cancelled, Unready::Stopped.to_string()),
         Err(Unready::Failed(words)) => Run::never(UNUSABLE, words),
@@ -110,33 +119,53 @@ async fn in_a_session(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Pat
     launch(ground, &fresh, live, (dir, given)).await
 }
 
+/// Takes up a launch whose runner died. One whose agent was never let in, such as one that waited for its turn, is begun
+/// anew: nothing of it was spent.
+pub(super) async fn take_up(
+    ground: &Arc<Ground>,
+    cut: &Cut,
+    live: Live,
+    turn: &Turn,
+) -> AttemptEnded {
+    let id = cut.id;
+    let entered = blocking(ground, move |ground| work::has_entered(ground, id)).await;
+    if entered || cut.process.is_some() {
+        return end_cut(ground, cut, Presence::Over).await;
+    }
+    match end_left(ground, &left_of(ground, cut)).await {
+        Ok(()) => run(ground, &cut.order, live, turn).await,
+        Err(_) => end_cut(ground, cut, Presence::Never).await,
+    }
+}
+
+/// The markers of what a launch may have left at work: the setup of its workspace too.
+fn left_of(ground: &Ground, cut: &Cut) -> [Marker; 2] {
+    [ground.marker(&cut.order), ground.check_marker(Phase::FIRST)]
+}
+
 /// Ends what is left of a launch whose runner died, and takes its work.
-pub(super) async fn end_cut(ground: &Arc<Ground>, cut: &Cut) -> AttemptEnded {
-    let marker = ground.marker(&cut.order);
+async fn end_cut(ground: &Arc<Ground>, cut: &Cut, presence: Presence) -> AttemptEnded {
     let agent = match cut.process {
         Some(ProcessRef { pid, started }) => {
             let identity = Identity {
                 pid,
                 start_time: started,
             };
+            let marker = ground.marker(&cut.order);
             let swept = process::stop_by_identity(identity, &marker, ground.grace()).await;
             none_left(&swept.left)
         }
         None => Ok(()),
     };
-    // The setup of the workspace may have been at work still.
-    let markers = [marker, ground.check_marker(Phase::FIRST)];
-    let rest = end_left(ground, &markers).await;
+    let rest = end_left(ground, &left_of(ground, cut)).await;
     let status = Status::Interrupted {
         by: Interruption::RunnerDied,
     };
     let mut run = Run::never(status, "the runner died while it ran".into());
-    let id = cut.id;
-    let entered = blocking(ground, move |ground| work::has_entered(ground, id)).await;
-    if entered || cut.process.is_some() {
-        run.presence = Presence::Over;
+    if matches!(presence, Presence::Over) {
         run.usage.cost = unheard_cost(cut.order.agent.agent.as_str());
     }
+    run.presence = presence;
     end(ground, cut.id, &cut.order, run.beside(agent.and(rest))).await
 }
 

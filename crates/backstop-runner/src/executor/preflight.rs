@@ -10,6 +10,7 @@ use backstop_engine::{
     CheckResult, CheckVerdict, GreenBase, Point, PointVerdict, PreflightRan, Role,
 };
 
+use super::ready::Unready;
 use super::{Halted, blocking, checks};
 use crate::edge::Ground;
 use crate::git::Bench;
@@ -32,6 +33,15 @@ pub(super) async fn run(ground: &Arc<Ground>, id: EffectId, halted: Halted) -> P
         effect: id,
         points,
         base_checks,
+    }
+}
+
+/// The preflight of a mission that did not come to it.
+pub(super) fn not_run(id: EffectId, unready: &Unready) -> PreflightRan {
+    PreflightRan {
+        effect: id,
+        points: vec![failed("turn", &unready.to_string())],
+        base_checks: Vec::new(),
     }
 }
 

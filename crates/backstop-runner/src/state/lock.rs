@@ -29,7 +29,7 @@ pub struct Holder {
 
 impl Holder {
     /// This process.
-    fn here() -> Self {
+    pub(super) fn here() -> Self {
         let stat = fs::read_to_string("/proc/self/stat").ok();
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
         Self {
@@ -127,7 +127,7 @@ fn said(file: &mut File) -> Option<Holder> {
     serde_json::from_slice(&words).ok()
 }
 
-fn say(file: &mut File, holder: &Holder) -> io::Result<()> {
+pub(super) fn say(file: &mut File, holder: &Holder) -> io::Result<()> {
     let words = serde_json::to_vec(holder)?;
     file.set_len(0)?;
     file.rewind()?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use backstop_engine::vocab::MissionId;
 
+use super::slots::Slots;
 use super::{Holder, Lock, StateError};
 use crate::disk;
 
@@ -61,6 +62,11 @@ impl MissionDir {
     #[must_use]
     pub fn accounts(&self) -> PathBuf {
         self.path.join("../../accounts")
+    }
+
+    /// The slots that the missions of the repository work in.
+    pub(crate) fn slots(&self) -> Slots {
+        Slots::at(self.path.join("../../slots"))
     }
 
     /// The private clone that agents work in.

@@ -9,7 +9,7 @@ use super::{GateLine, GateView, ReviewView, Spent, board, gate, review, spent};
 use crate::accounts::{self, Limit};
 use crate::clock;
 use crate::history::{History, Step};
-use crate::state::{Holder, MissionDir};
+use crate::state::{Holder, Line, MissionDir};
 use crate::words;
 
 /// All missions of a repository.
@@ -82,6 +82,8 @@ pub struct Status {
     pub since: Timestamp,
     /// The limit of its provider's account, met by whatever mission, that it waits for before it launches an agent.
     pub limit: Option<Limit>,
+    /// How it stands in line for a slot, while as many missions as may work at once.
+    pub slot: Option<Line>,
     /// When it goes on by itself, while it waits for a moment.
     pub wakes_at: Option<Timestamp>,
     /// The process that drives it now.
@@ -135,11 +137,16 @@ pub fn status(history: &History, dir: &MissionDir) -> Status {
     let lane = mission.lane();
     let waits = matches!(mission.position(), Position::Waiting(..));
     let moved = history.steps.iter().rev().find(|step| Step::decided(step));
+    let slot = dir.slots().stands(dir.id());
     Status {
         mission: fields.mission.clone(),
         goal: words::first_line(fields.goal.as_str()).to_owned(),
         mode: mission.mode(),
-        state: state(history),
+        state: if slot.is_some() {
+            State::Waiting
+        } else {
+            state(history)
+        },
         now: words::position(mission),
         stage: mission.stage(),
         phase: lane.phase,
@@ -150,6 +157,7 @@ pub fn status(history: &History, dir: &MissionDir) -> Status {
         opened_at: fields.opened_at,
         since: moved.map_or(fields.opened_at, |step| step.at),
         limit: accounts::held(history, &dir.accounts(), clock::now()),
+        slot,
         wakes_at: mission.deadline().filter(|_| waits),
         driven_by: holder.and_then(|holder| holder.pid),
         board: board(lane),
