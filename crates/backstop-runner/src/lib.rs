@@ -27,6 +27,7 @@ pub mod process;
 pub mod programs;
 pub mod prompt;
 pub mod proposing;
+pub mod queue;
 pub mod redact;
 pub mod scaffold;
 pub mod state;

@@ -21,6 +21,7 @@ mod loops;
 mod plans;
 mod prompts;
 mod proposes;
+mod queues;
 mod reviews;
 mod sessions;
 mod sets_up;

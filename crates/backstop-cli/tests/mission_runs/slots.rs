@@ -19,7 +19,7 @@ pub(crate) fn world(parallel: u16) -> World {
 }
 
 /// An agent that is at work until it is let go by the file of its name.
-fn holding(name: &str) -> String {
+pub(crate) fn holding(name: &str) -> String {
     format!(
         "cat >/dev/null; echo {name} >>\"$E2E_SIDE/launches\"; touch \"$E2E_SIDE/at-{name}\"; while ! test -e \"$E2E_SIDE/go-{name}\"; do sleep 0.02; done; echo {name} >{name}"
     )
