@@ -29,6 +29,7 @@ pub mod prompt;
 pub mod proposing;
 pub mod queue;
 pub mod redact;
+pub mod room;
 pub mod scaffold;
 pub mod state;
 pub mod story;

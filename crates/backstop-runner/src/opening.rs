@@ -401,6 +401,7 @@ fn edge(file: &File, prompts: BTreeMap<Role, String>, wish: &Wish, root: &Path) 
         copy: file.workspace.copy.clone(),
         protected,
         require_clean: file.preflight.require_clean,
+        need: file.run.need(),
         prompts,
         plan: match &wish.plan {
             Some(Planned::Stored(stored)) => Some(stored.1.clone()),

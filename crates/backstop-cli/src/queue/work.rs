@@ -54,9 +54,15 @@ impl Worker {
         for dir in next {
             let id = dir.id().clone();
             let log = dir.path().join("runner.log");
-            let started = run::leave(place, &["queue", "drive", id.as_str()], &log)?;
-            out::say(&format!("{id}  process {} drives it\n", started.child.id()))?;
-            self.running.insert(id, started);
+            match run::leave(place, &["queue", "drive", id.as_str()], &log) {
+                Ok(started) => {
+                    let pid = started.child.id();
+                    note(&format!("{id}  process {pid} drives it\n"));
+                    self.running.insert(id, started);
+                }
+                // The others are worked on all the same.
+                Err(fault) => note(&format!("{id}  cannot be driven: {fault}\n")),
+            }
         }
         Ok(!self.running.is_empty())
     }
@@ -78,10 +84,15 @@ impl Worker {
         }
         for (id, status) in ended {
             self.running.remove(&id);
-            out::say(&format!("{id}  {status}\n"))?;
+            note(&format!("{id}  {status}\n"));
         }
         Ok(())
     }
+}
+
+/// A log that cannot be written holds nobody up.
+fn note(text: &str) {
+    drop(out::say(text));
 }
 
 /// Drives a mission of the queue until it ends, parks, or asks a person. One that somebody else took meanwhile, or took out

@@ -18,6 +18,7 @@ mod inputs;
 mod journals;
 mod limits;
 mod loops;
+mod many;
 mod plans;
 mod prompts;
 mod proposes;

@@ -168,3 +168,26 @@ fn who_waits_for_a_limit_lets_others_work_and_who_was_killed_in_line_begins_what
     assert_eq!(done.mission.gate().unwrap().kind, GateKind::Ship);
     world.nothing_runs();
 }
+
+#[test]
+fn a_mission_that_the_machine_has_no_room_for_is_not_begun_and_says_what_is_missing() {
+    for (key, name, had) in [
+        ("min_free_disk", "disk", " MiB free at `"),
+        ("min_free_memory", "memory", " MiB "),
+    ] {
+        let world = World::new();
+        world.write("backstop.toml", &format!("[run]\n{key} = \"900 TiB\"\n"));
+        world.commit("much");
+        let agent = "cat >/dev/null; echo x >>\"$E2E_SIDE/launches\"";
+        let ran = world.backstop(&exec_run(agent, "true", &[])).with(3);
+        let lower = format!("lower `[run] {key}` for new missions");
+        let parts = [name, had, "and 943718400 MiB are needed", &lower];
+        ran.telling(&parts);
+        world.at_gate(GateKind::Preflight, r#"["preflight_failed"]"#);
+        assert!(world.launches().is_empty());
+        world
+            .backstop(&["doctor"])
+            .with(8)
+            .telling(&["943718400 MiB are needed"]);
+    }
+}

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{Duration, Size, Usd};
+use crate::room::Need;
 
 /// The whole file. Everything may be left out.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -314,6 +315,16 @@ impl RunTable {
         };
         let number = u16::try_from(*asked.get_ref()).ok();
         number.filter(|number| (1..=MOST_PARALLEL).contains(number))
+    }
+
+    /// What must be free before a mission begins.
+    #[must_use]
+    pub fn need(&self) -> Need {
+        let default = Need::default();
+        Need {
+            disk: self.min_free_disk.map_or(default.disk, Size::bytes),
+            memory: self.min_free_memory.map_or(default.memory, Size::bytes),
+        }
     }
 }
 
