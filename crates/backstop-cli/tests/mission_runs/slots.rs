@@ -179,7 +179,7 @@ fn a_mission_that_the_machine_has_no_room_for_is_not_begun_and_says_what_is_miss
         world.write("backstop.toml", &format!("[run]\n{key} = \"900 TiB\"\n"));
         world.commit("much");
         let agent = "cat >/dev/null; echo x >>\"$E2E_SIDE/launches\"";
-        let ran = world.backstop(&exec_run(agent, "true", &[])).with(3);
+        let ran = world.backstop(&exec_run(agent, "true", &[])).with(8);
         let lower = format!("lower `[run] {key}` for new missions");
         let parts = [name, had, "and 943718400 MiB are needed", &lower];
         ran.telling(&parts);
