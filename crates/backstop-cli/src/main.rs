@@ -65,7 +65,7 @@ enum Command {
     Resume(run::ResumeArgs),
     /// Stops a mission: its agent is ended, its work kept
     Stop(run::StopArgs),
-    /// Opens missions that are worked on one after the other, in the background
+    /// Opens missions that are worked on in order, in the background
     #[command(subcommand)]
     Queue(queue::QueueCommand),
     /// Shows where the missions of this repository are, and what they need from you

@@ -79,7 +79,7 @@ fn read(place: &Place) -> Result<Queue, Fault> {
 
 fn add(place: &Place, args: &AddArgs) -> Result<Status, Fault> {
     let by = place::operator(args.by.as_deref())?;
-    let drive = run::charter(place, &args.wanted, by)?.open(place)?;
+    let drive = run::charter(place, &args.wanted, &by)?.open(place)?;
     let id = drive.id().clone();
     drive.enqueue().map_err(|error| {
         let fault = Fault::from(error);

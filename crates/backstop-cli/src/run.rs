@@ -130,7 +130,7 @@ impl Wanted {
 /// Opens a mission and drives it.
 pub fn run(place: &Place, args: &RunArgs) -> Result<Status, Fault> {
     let by = place::operator(args.driving.by.as_deref())?;
-    let mission = charter(place, &args.wanted, by.clone())?;
+    let mission = charter(place, &args.wanted, &by)?;
     if args.dry_run {
         return out::json(&mission.charter);
     }
@@ -141,15 +141,19 @@ pub fn run(place: &Place, args: &RunArgs) -> Result<Status, Fault> {
     drive_on(drive, &args.driving, by)
 }
 
+/// How often another id is drawn. An id is short, so that it may be typed, and so it may be taken.
+const DRAWN: usize = 64;
+
 /// A mission that could be opened.
 pub struct Unopened {
     /// What it would be opened with.
     pub charter: Charter,
+    wish: Wish,
     stored: Option<Held>,
 }
 
 /// What a mission would be opened with; everything that is wrong with it is refused here.
-pub fn charter(place: &Place, wanted: &Wanted, by: Signature) -> Result<Unopened, Fault> {
+pub fn charter(place: &Place, wanted: &Wanted, by: &Signature) -> Result<Unopened, Fault> {
     let source = wanted.plan.as_deref();
     let stored = match source.map(|plan| plan::meant(place, plan)).transpose()? {
         Some(Meant::Stored(id)) => Some(Plans::of(&place.home).hold(&id)?),
@@ -163,17 +167,41 @@ pub fn charter(place: &Place, wanted: &Wanted, by: Signature) -> Result<Unopened
         None => (None, wanted.plan.clone().map(Planned::File)),
     };
     let wish = wanted.wish(wanted.goal.clone().or(goal), planned);
-    let charter = opening::charter(&place.repository, &wish, by)?;
-    Ok(Unopened { charter, stored })
+    let charter = drawn(place, &wish, by)?;
+    Ok(Unopened {
+        charter,
+        wish,
+        stored,
+    })
+}
+
+/// A charter with an id that no mission has.
+fn drawn(place: &Place, wish: &Wish, by: &Signature) -> Result<Charter, Fault> {
+    let mut charter = opening::charter(&place.repository, wish, by.clone())?;
+    for _ in 1..DRAWN {
+        if place.home.mission(&charter.fields().mission).is_err() {
+            break;
+        }
+        charter = opening::charter(&place.repository, wish, by.clone())?;
+    }
+    Ok(charter)
 }
 
 impl Unopened {
     /// Opens it.
     pub fn open(self, place: &Place) -> Result<Drive, Fault> {
-        Ok(match self.stored {
-            Some(held) => held.apply(&place.home, &place.repository, self.charter)?,
-            None => Drive::open(&place.home, &place.repository, self.charter)?,
-        })
+        if let Some(held) = self.stored {
+            return Ok(held.apply(&place.home, &place.repository, self.charter)?);
+        }
+        let by = self.charter.fields().opened_by.clone();
+        match Drive::open(&place.home, &place.repository, self.charter) {
+            // Another process drew the same one at the same time.
+            Err(DriveError::State(StateError::Exists(_))) => {
+                let charter = drawn(place, &self.wish, &by)?;
+                Ok(Drive::open(&place.home, &place.repository, charter)?)
+            }
+            opened => Ok(opened?),
+        }
     }
 }
 
@@ -197,7 +225,7 @@ pub(crate) fn leave(place: &Place, args: &[&str], log: &Path) -> Result<Started,
         .append(true)
         .mode(0o600)
         .open(log)?;
-    let mut command = std::process::Command::new(std::env::current_exe()?);
+    let mut command = std::process::Command::new(own_program()?);
     if let Some(root) = place.home.path().parent() {
         command.arg("--state-dir").arg(root);
     }
@@ -209,6 +237,16 @@ pub(crate) fn leave(place: &Place, args: &[&str], log: &Path) -> Result<Started,
         .process_group(0);
     // Where nobody waits for it, it outlives this process, which ends nothing.
     Ok(process::start(&mut command)?)
+}
+
+/// This program. Where an upgrade has put another in its place, it is still the one that runs.
+fn own_program() -> std::io::Result<PathBuf> {
+    let named = std::env::current_exe()?;
+    Ok(if named.exists() {
+        named
+    } else {
+        "/proc/self/exe".into()
+    })
 }
 
 /// Drives a mission in the foreground and tells how it went.

@@ -3,6 +3,7 @@
 mod asking;
 mod attempt;
 mod checks;
+mod cut;
 mod ear;
 mod hand_over;
 mod preflight;
@@ -25,7 +26,7 @@ use tokio::task::{JoinError, JoinSet};
 use crate::edge::Ground;
 use crate::state::Line;
 pub(crate) use asking::{Answer, ask};
-pub use attempt::Cut;
+pub use cut::Cut;
 use turn::Turn;
 
 /// Tells a task that it is to stop.
@@ -158,7 +159,7 @@ impl Executor {
             process,
         };
         self.task(async move {
-            Fact::AttemptEnded(Box::new(attempt::take_up(&ground, &cut, live, &turn).await))
+            Fact::AttemptEnded(Box::new(cut::take_up(&ground, &cut, live, &turn).await))
         });
     }
 

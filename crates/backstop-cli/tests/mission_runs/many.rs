@@ -129,6 +129,34 @@ fn many_missions_of_one_repository_ship_once_each_while_its_operator_works_there
     assert_eq!(names.len(), many * rounds, "each its own work");
 }
 
+#[test]
+fn an_id_that_another_mission_has_is_not_given_again() {
+    let world = World::new();
+    let args = [
+        "run",
+        "x",
+        "--exec-command",
+        "true",
+        "--no-check",
+        "--from",
+        "code",
+    ];
+    world.backstop(&args).with(3);
+    let missions = world.dir().parent().unwrap().to_owned();
+    // Half of all the ids that this goal can have.
+    for taken in 0..0x8000 {
+        fs::create_dir_all(missions.join(format!("x-{taken:04x}"))).unwrap();
+    }
+    for _ in 0..8 {
+        let shown = world
+            .backstop(&[&args[..], &["--dry-run"]].concat())
+            .with(0);
+        let charter: Value = serde_json::from_str(&shown.out).unwrap();
+        let id = charter["mission"].as_str().unwrap();
+        assert!(!missions.join(id).exists(), "{id}");
+    }
+}
+
 /// The resident memory of a process, and its share of what is shared, in KiB.
 fn memory(pid: u32) -> (u64, u64) {
     let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();

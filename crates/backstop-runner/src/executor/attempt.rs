@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use backstop_agents::{self as agents, Access, CommandLine, Features, Schema, Support};
 use backstop_engine::gates::{GateKind, GateSpec};
-use backstop_engine::outcome::{Interruption, Status, UnavailableCause};
+use backstop_engine::outcome::{Status, UnavailableCause};
 use backstop_engine::review::{EffectiveReasoning, RouteReceipt, RoutedBy};
-use backstop_engine::vocab::{CommitId, Digest, EffectId, Phase, Text};
+use backstop_engine::vocab::{CommitId, Digest, EffectId, Text};
 use backstop_engine::{AttemptEnded, AttemptStarted, Cost, Fact, Order, ProcessRef, Ruling, Usage};
 use tokio::sync::mpsc;
 
-use super::checks::{end_left, halt_on, none_left};
+use super::checks::{halt_on, none_left};
 use super::ear::{Before, Ear};
 use super::reading::{judge, not_started};
 use super::ready::{self, Unready};
@@ -24,7 +24,7 @@ use crate::accounts;
 use crate::disk;
 use crate::edge::Ground;
 use crate::git::{Bench, GitError, LaneRef, Workspace};
-use crate::process::{self, Identity, Limits, Marker, Spawn, Stdin};
+use crate::process::{self, Identity, Limits, Spawn, Stdin};
 use crate::prompt;
 
 /// The machinery around the agent does not do, and a person has to mend it.
@@ -38,17 +38,6 @@ pub(super) struct Live {
     pub(super) id: EffectId,
     pub(super) facts: mpsc::UnboundedSender<Fact>,
     pub(super) halted: Halted,
-}
-
-/// A launch that an earlier process left unanswered.
-#[derive(Debug)]
-pub struct Cut {
-    /// The launch.
-    pub id: EffectId,
-    /// What was launched.
-    pub order: Order,
-    /// Its process, where its start is on record.
-    pub process: Option<ProcessRef>,
 }
 
 /// Whether the agent of an attempt is in the workspace.
@@ -117,64 +106,6 @@ async fn in_a_session(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Pat
     fresh.session = None;
     let given = given(ground, &fresh);
     launch(ground, &fresh, live, (dir, given)).await
-}
-
-/// Takes up a launch whose runner died. One whose agent was never let in, such as one that waited for its turn, is begun
-/// anew: nothing of it was spent.
-pub(super) async fn take_up(
-    ground: &Arc<Ground>,
-    cut: &Cut,
-    live: Live,
-    turn: &Turn,
-) -> AttemptEnded {
-    let id = cut.id;
-    let entered = blocking(ground, move |ground| work::has_entered(ground, id)).await;
-    if entered || cut.process.is_some() {
-        return end_cut(ground, cut, Presence::Over).await;
-    }
-    match end_left(ground, &left_of(ground, cut)).await {
-        Ok(()) => run(ground, &cut.order, live, turn).await,
-        Err(_) => end_cut(ground, cut, Presence::Never).await,
-    }
-}
-
-/// The markers of what a launch may have left at work: the setup of its workspace too.
-fn left_of(ground: &Ground, cut: &Cut) -> [Marker; 2] {
-    [ground.marker(&cut.order), ground.check_marker(Phase::FIRST)]
-}
-
-/// Ends what is left of a launch whose runner died, and takes its work.
-async fn end_cut(ground: &Arc<Ground>, cut: &Cut, presence: Presence) -> AttemptEnded {
-    let agent = match cut.process {
-        Some(ProcessRef { pid, started }) => {
-            let identity = Identity {
-                pid,
-                start_time: started,
-            };
-            let marker = ground.marker(&cut.order);
-            let swept = process::stop_by_identity(identity, &marker, ground.grace()).await;
-            none_left(&swept.left)
-        }
-        None => Ok(()),
-    };
-    let rest = end_left(ground, &left_of(ground, cut)).await;
-    let status = Status::Interrupted {
-        by: Interruption::RunnerDied,
-    };
-    let mut run = Run::never(status, "the runner died while it ran".into());
-    if matches!(presence, Presence::Over) {
-        run.usage.cost = unheard_cost(cut.order.agent.agent.as_str());
-    }
-    run.presence = presence;
-    end(ground, cut.id, &cut.order, run.beside(agent.and(rest))).await
-}
-
-/// What an attempt cost that was not heard to its end: not known, but for an agent for which no model works.
-fn unheard_cost(agent: &str) -> Cost {
-    match agents::find(agent).map(|adapter| adapter.features().model) {
-        Some(Support::No) => Cost::NoModelWork,
-        Some(Support::Yes) | None => Cost::Unreported,
-    }
 }
 
 /// Makes a checkout ready for a launch: the workspace, or one in which nothing counts.
@@ -426,7 +357,7 @@ impl Run {
 
     /// The same, given whether nothing of it is left. Where something is, no other may start beside it, and what it may
     /// change still is not looked at.
-    fn beside(mut self, none_left: Result<(), String>) -> Self {
+    pub(super) fn beside(mut self, none_left: Result<(), String>) -> Self {
         if let Err(words) = none_left {
             self.presence = Presence::Still;
             self.status = UNUSABLE;
@@ -470,7 +401,12 @@ fn route(id: EffectId, order: &Order, run: &Run) -> RouteReceipt {
 }
 
 /// Takes what it left and tells its end.
-async fn end(ground: &Arc<Ground>, id: EffectId, order: &Order, run: Run) -> AttemptEnded {
+pub(super) async fn end(
+    ground: &Arc<Ground>,
+    id: EffectId,
+    order: &Order,
+    run: Run,
+) -> AttemptEnded {
     let kind = if matches!(run.status, Status::Interrupted { .. }) {
         "interrupted attempt"
     } else {
@@ -527,15 +463,5 @@ mod tests {
         let alone = run().beside(Ok(()));
         assert_eq!(alone.status, Status::Success);
         assert!(matches!(alone.presence, Presence::Never));
-    }
-
-    #[test]
-    fn what_an_unheard_attempt_cost_is_known_only_where_no_model_works() {
-        assert_eq!(unheard_cost("scripted"), Cost::NoModelWork);
-        assert_eq!(unheard_cost("exec"), Cost::Unreported);
-        assert_eq!(
-            unheard_cost("an agent of another version"),
-            Cost::Unreported
-        );
     }
 }
