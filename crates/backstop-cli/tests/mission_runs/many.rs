@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use backstop_engine::{Fact, Position};
+use backstop_engine::{Fact, GateKind, Position};
 use backstop_runner::history::{self, History};
 use serde_json::{Value, json};
 
@@ -76,6 +76,16 @@ fn round(world: &World, many: usize, number: usize) {
     let start = |(_, agent): &(String, String)| world.start(&exec_run(agent, "true", &[]));
     all_end(works.iter().map(start).collect(), 3);
     let all = histories(world);
+    for (id, _, one) in &all {
+        if let Some(gate) = one.mission.gate() {
+            let ended = one.steps.iter().filter_map(|step| match &step.fact {
+                Fact::AttemptEnded(ended) => Some(ended.words.to_string()),
+                _ => None,
+            });
+            let words: Vec<String> = ended.collect();
+            assert_eq!(gate.kind, GateKind::Ship, "{id}: {words:?}");
+        }
+    }
     assert_eq!(all.len(), before + many);
     let gated = all
         .iter()
