@@ -78,12 +78,14 @@ fn round(world: &World, many: usize, number: usize) {
     let all = histories(world);
     for (id, _, one) in &all {
         if let Some(gate) = one.mission.gate() {
-            let ended = one.steps.iter().filter_map(|step| match &step.fact {
-                Fact::AttemptEnded(ended) => Some(ended.words.to_string()),
-                _ => None,
+            let told = one.steps.iter().filter_map(|step| {
+                let Fact::AttemptEnded(ended) = &step.fact else {
+                    return None;
+                };
+                Some(ended.words.to_string())
             });
-            let words: Vec<String> = ended.collect();
-            assert_eq!(gate.kind, GateKind::Ship, "{id}: {words:?}");
+            let told: Vec<String> = told.collect();
+            assert_eq!(gate.kind, GateKind::Ship, "{id}: {told:?}");
         }
     }
     assert_eq!(all.len(), before + many);
