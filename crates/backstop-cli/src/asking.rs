@@ -11,6 +11,7 @@ use backstop_runner::dispatcher::{Observe, Request};
 use backstop_runner::git::Host;
 use backstop_runner::history::Step;
 use backstop_runner::offers;
+use backstop_runner::state::Line;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::keyboard::{self, Keyboard};
@@ -107,6 +108,10 @@ impl Observe for Asking {
             | Position::Parked(..)
             | Position::Ended(_) => *self.desk.lock() = None,
         }
+    }
+
+    fn stands(&mut self, line: Option<Line>, mission: &Mission) {
+        self.narrator.stands(line, mission);
     }
 }
 

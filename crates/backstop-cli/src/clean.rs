@@ -189,9 +189,10 @@ impl From<CleanError> for Fault {
         match error {
             CleanError::State(error) => error.into(),
             CleanError::History(error) => error.into(),
-            CleanError::Git(_) | CleanError::Unfinished { .. } | CleanError::NotEnded { .. } => {
-                Self::new(Status::Refused, error)
-            }
+            CleanError::Git(_)
+            | CleanError::Unfinished { .. }
+            | CleanError::Queued { .. }
+            | CleanError::NotEnded { .. } => Self::new(Status::Refused, error),
             CleanError::Io { .. } => Self::new(Status::Unexpected, error),
         }
     }

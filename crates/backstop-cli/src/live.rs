@@ -6,6 +6,7 @@ use backstop_engine::{Mission, Rule};
 use backstop_runner::clock;
 use backstop_runner::dispatcher::{Observe, Request};
 use backstop_runner::history::Step;
+use backstop_runner::state::Line;
 use backstop_runner::{story, words};
 use tokio::sync::mpsc;
 
@@ -43,18 +44,35 @@ pub fn told(step: &Step, mission: &Mission, reasons: Reasons) -> String {
 pub struct Narrator {
     stream: Stream,
     reasons: Reasons,
+    stands: bool,
 }
 
 impl Narrator {
     /// Tells on `stream`.
     pub const fn new(stream: Stream, reasons: Reasons) -> Self {
-        Self { stream, reasons }
+        let stands = false;
+        Self {
+            stream,
+            reasons,
+            stands,
+        }
     }
 }
 
 impl Observe for Narrator {
     fn step(&mut self, step: &Step, mission: &Mission, _door: &mpsc::Sender<Request>) {
         screen::say(self.stream, &told(step, mission, self.reasons));
+    }
+
+    /// Told once, when it begins.
+    fn stands(&mut self, line: Option<Line>, _mission: &Mission) {
+        let told = std::mem::replace(&mut self.stands, line.is_some());
+        if let Some(line) = line.filter(|_| !told) {
+            let time = clock::utc(clock::now());
+            let time = time.get(11..19).unwrap_or_default();
+            let text = format!("{time}  waits {}\n", words::line(line));
+            screen::say(self.stream, &text);
+        }
     }
 }
 
@@ -63,6 +81,7 @@ pub struct Silent;
 
 impl Observe for Silent {
     fn step(&mut self, _step: &Step, _mission: &Mission, _door: &mpsc::Sender<Request>) {}
+    fn stands(&mut self, _line: Option<Line>, _mission: &Mission) {}
 }
 
 /// Rules that only say what the line above them says.

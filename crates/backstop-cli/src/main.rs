@@ -26,6 +26,7 @@ mod plan;
 mod policy;
 mod policy_table;
 mod question;
+mod queue;
 mod report;
 mod run;
 mod screen;
@@ -64,6 +65,9 @@ enum Command {
     Resume(run::ResumeArgs),
     /// Stops a mission: its agent is ended, its work kept
     Stop(run::StopArgs),
+    /// Opens missions that are worked on in order, in the background
+    #[command(subcommand)]
+    Queue(queue::QueueCommand),
     /// Shows where the missions of this repository are, and what they need from you
     Status(status::StatusArgs),
     /// Shows and answers what waits for a person
@@ -137,6 +141,7 @@ fn run_command(cli: &Cli) -> Result<Status, Fault> {
         Command::Run(args) => run::run(&Place::here(state)?, args),
         Command::Resume(args) => run::resume(&Place::here(state)?, args),
         Command::Stop(args) => run::stop(&Place::here(state)?, args),
+        Command::Queue(command) => queue::queue(&Place::here(state)?, command),
         Command::Status(args) => status::status(&Place::here(state)?, args),
         Command::Explain(args) => explain::explain(&Place::here(state)?, args),
         Command::Logs(args) => logs::logs(&Place::here(state)?, args),

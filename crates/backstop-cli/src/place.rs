@@ -1,5 +1,6 @@
 //! Where a command works: the repository, its state, and the mission that was meant.
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use backstop_engine::Position;
@@ -7,6 +8,7 @@ use backstop_engine::vocab::{Channel, MissionId, Operator, Signature};
 use backstop_runner::door;
 use backstop_runner::git::{Git, Repository};
 use backstop_runner::history::{self, History};
+use backstop_runner::queue;
 use backstop_runner::state::{Home, MissionDir};
 
 use crate::fault::{Fault, Status};
@@ -34,7 +36,7 @@ impl Place {
     }
 
     /// The mission that was meant: by its id or the beginning of it; without one, the latest that has not ended, else the
-    /// latest.
+    /// latest. Those that only stand in the queue come last.
     pub fn mission(&self, wanted: Option<&str>) -> Result<MissionDir, Fault> {
         if let Some(wanted) = wanted {
             return Ok(self.home.find(wanted)?);
@@ -75,11 +77,13 @@ impl Place {
             let opened = history
                 .as_ref()
                 .map(|history| history.mission.charter().fields().opened_at);
+            let begun = history.as_ref().is_none_or(queue::has_begun);
             let ended = history
                 .is_some_and(|history| matches!(history.mission.position(), Position::Ended(_)));
-            found.push((opened, dir, ended));
+            let idle = dir.is_queued() && !begun && dir.holder().is_none();
+            found.push(((idle, Reverse(opened)), dir, ended));
         }
-        found.sort_by_key(|(opened, ..)| std::cmp::Reverse(*opened));
+        found.sort_by_key(|(order, ..)| *order);
         Ok(found
             .into_iter()
             .map(|(_, dir, ended)| (dir, ended))

@@ -1,19 +1,20 @@
 //! `run`, `resume` and `stop`: opening missions, driving them, and stopping them.
 
 use std::io::IsTerminal as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use backstop_engine::mode::Mode;
 use backstop_engine::vocab::{Signature, Stage};
-use backstop_engine::{Fact, Position, ShipBy};
+use backstop_engine::{Charter, Fact, Position, ShipBy};
 use backstop_runner::dispatcher::AtGate;
 use backstop_runner::door::{self, DoorError};
 use backstop_runner::drive::{Drive, DriveError};
 use backstop_runner::opening::{self, Planned, Unchecked, Wish};
-use backstop_runner::plans::Plans;
-use backstop_runner::process;
+use backstop_runner::plans::{Held, Plans};
+use backstop_runner::process::{self, Started};
 use backstop_runner::state::{MissionDir, StateError};
 
 use crate::asking::Asking;
@@ -28,7 +29,7 @@ use crate::ticker::Ticker;
 
 /// What a new mission is opened with.
 #[derive(Debug, clap::Args)]
-pub struct RunArgs {
+pub struct Wanted {
     /// What is wanted, in your words
     pub goal: Option<String>,
     /// A plan of 1 to 4 phases in place of a goal: your own file (JSON, or TOML by its ending), or the id of an approved one
@@ -61,6 +62,14 @@ pub struct RunArgs {
     /// How the work is handed over, after an approval: branch or merge
     #[arg(long, value_name = "WAY", value_parser = ship_by)]
     pub ship: Option<ShipBy>,
+}
+
+/// What `run` takes.
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    /// What the mission is opened with.
+    #[command(flatten)]
+    pub wanted: Wanted,
     /// Shows what the mission would be opened with, and opens nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -96,7 +105,7 @@ fn ship_by(text: &str) -> Result<ShipBy, String> {
     }
 }
 
-impl RunArgs {
+impl Wanted {
     fn wish(&self, goal: Option<String>, plan: Option<Planned>) -> Wish {
         Wish {
             goal,
@@ -121,7 +130,31 @@ impl RunArgs {
 /// Opens a mission and drives it.
 pub fn run(place: &Place, args: &RunArgs) -> Result<Status, Fault> {
     let by = place::operator(args.driving.by.as_deref())?;
-    let source = args.plan.as_deref();
+    let mission = charter(place, &args.wanted, &by)?;
+    if args.dry_run {
+        return out::json(&mission.charter);
+    }
+    let drive = mission.open(place)?;
+    if args.detach {
+        return detach(place, drive);
+    }
+    drive_on(drive, &args.driving, by)
+}
+
+/// How often another id is drawn. An id is short, so that it may be typed, and so it may be taken.
+const DRAWN: usize = 64;
+
+/// A mission that could be opened.
+pub struct Unopened {
+    /// What it would be opened with.
+    pub charter: Charter,
+    wish: Wish,
+    stored: Option<Held>,
+}
+
+/// What a mission would be opened with; everything that is wrong with it is refused here.
+pub fn charter(place: &Place, wanted: &Wanted, by: &Signature) -> Result<Unopened, Fault> {
+    let source = wanted.plan.as_deref();
     let stored = match source.map(|plan| plan::meant(place, plan)).transpose()? {
         Some(Meant::Stored(id)) => Some(Plans::of(&place.home).hold(&id)?),
         Some(Meant::File(_)) | None => None,
@@ -131,51 +164,89 @@ pub fn run(place: &Place, args: &RunArgs) -> Result<Status, Fault> {
             let goal = held.stored().goal.to_string();
             (Some(goal), Some(held.planned()?))
         }
-        None => (None, args.plan.clone().map(Planned::File)),
+        None => (None, wanted.plan.clone().map(Planned::File)),
     };
-    let wish = args.wish(args.goal.clone().or(goal), planned);
-    let charter = opening::charter(&place.repository, &wish, by.clone())?;
-    if args.dry_run {
-        return out::json(&charter);
-    }
-    let drive = match stored {
-        Some(held) => held.apply(&place.home, &place.repository, charter)?,
-        None => Drive::open(&place.home, &place.repository, charter)?,
-    };
-    if args.detach {
-        return detach(place, drive);
-    }
-    drive_on(drive, &args.driving, by)
+    let wish = wanted.wish(wanted.goal.clone().or(goal), planned);
+    let charter = drawn(place, &wish, by)?;
+    Ok(Unopened {
+        charter,
+        wish,
+        stored,
+    })
 }
 
-/// Leaves the mission to a process of its own, in a process group of its own: closing the terminal does not end it.
+/// A charter with an id that no mission has.
+fn drawn(place: &Place, wish: &Wish, by: &Signature) -> Result<Charter, Fault> {
+    let mut charter = opening::charter(&place.repository, wish, by.clone())?;
+    for _ in 1..DRAWN {
+        if place.home.mission(&charter.fields().mission).is_err() {
+            break;
+        }
+        charter = opening::charter(&place.repository, wish, by.clone())?;
+    }
+    Ok(charter)
+}
+
+impl Unopened {
+    /// Opens it.
+    pub fn open(self, place: &Place) -> Result<Drive, Fault> {
+        if let Some(held) = self.stored {
+            return Ok(held.apply(&place.home, &place.repository, self.charter)?);
+        }
+        let by = self.charter.fields().opened_by.clone();
+        match Drive::open(&place.home, &place.repository, self.charter) {
+            // Another process drew the same one at the same time.
+            Err(DriveError::State(StateError::Exists(_))) => {
+                let charter = drawn(place, &self.wish, &by)?;
+                Ok(Drive::open(&place.home, &place.repository, charter)?)
+            }
+            opened => Ok(opened?),
+        }
+    }
+}
+
+/// Leaves the mission to a process of its own.
 fn detach(place: &Place, drive: Drive) -> Result<Status, Fault> {
     let (id, dir) = (drive.id().clone(), drive.ground().dir.path().to_owned());
     // The runner takes the lock.
     drop(drive);
-    let path = dir.join("runner.log");
+    let log = dir.join("runner.log");
+    leave(place, &["resume", id.as_str(), "--wait"], &log)?;
+    out::say(&format!(
+        "{id} runs by itself. Look with:\n  backstop status {id}\nIts runner writes to `{}`.\n",
+        log.display()
+    ))
+}
+
+/// Leaves a process of this program behind that writes to `log`, in a process group of its own: closing the terminal does not end it.
+pub(crate) fn leave(place: &Place, args: &[&str], log: &Path) -> Result<Started, Fault> {
     let log = std::fs::OpenOptions::new()
         .create(true)
         .append(true)
-        .open(&path)?;
-    let mut command = std::process::Command::new(std::env::current_exe()?);
+        .mode(0o600)
+        .open(log)?;
+    let mut command = std::process::Command::new(own_program()?);
     if let Some(root) = place.home.path().parent() {
         command.arg("--state-dir").arg(root);
     }
-    command
-        .args(["resume", id.as_str(), "--wait"])
-        .current_dir(place.repository.root());
+    command.args(args).current_dir(place.repository.root());
     command
         .stdin(Stdio::null())
         .stdout(log.try_clone()?)
         .stderr(log)
         .process_group(0);
-    // Nobody waits for it: it is to outlive this process, which ends nothing.
-    process::start(&mut command)?;
-    out::say(&format!(
-        "{id} runs by itself. Look with:\n  backstop status {id}\nIts runner writes to `{}`.\n",
-        path.display()
-    ))
+    // Where nobody waits for it, it outlives this process, which ends nothing.
+    Ok(process::start(&mut command)?)
+}
+
+/// This program. Where an upgrade has put another in its place, it is still the one that runs.
+fn own_program() -> std::io::Result<PathBuf> {
+    let named = std::env::current_exe()?;
+    Ok(if named.exists() {
+        named
+    } else {
+        "/proc/self/exe".into()
+    })
 }
 
 /// Drives a mission in the foreground and tells how it went.
@@ -251,15 +322,20 @@ pub fn stop(place: &Place, args: &StopArgs) -> Result<Status, Fault> {
         Err(DriveError::State(StateError::Held { .. })) => pass(&dir, &fact)?,
         Err(error) => return Err(error.into()),
     }
+    let queued = if dir.is_queued() {
+        dir.dequeue()?;
+        " It is out of the queue."
+    } else {
+        ""
+    };
     out::say(&format!(
-        "{} stops: its agent is ended, its work kept. Go on with:\n  backstop resume {}\n",
+        "{0} stops: its agent is ended, its work kept.{queued} Go on with:\n  backstop resume {0}\n",
         dir.id(),
-        dir.id()
     ))
 }
 
 /// Parks a mission that nobody drives: what was left running is ended and surveyed first.
-fn park(mut drive: Drive, fact: Fact, by: Signature) -> Result<(), Fault> {
+pub(crate) fn park(mut drive: Drive, fact: Fact, by: Signature) -> Result<(), Fault> {
     drive.take(fact)?;
     if matches!(drive.mission().position(), Position::Parked(..)) {
         return Ok(());

@@ -6,6 +6,7 @@ use backstop_engine::mode::Account;
 use backstop_engine::vocab::Timestamp;
 use backstop_runner::clock;
 use backstop_runner::view::{self, Damaged, Missions, Spent};
+use backstop_runner::words;
 
 use crate::fault::{Fault, Status};
 use crate::out;
@@ -123,22 +124,8 @@ fn brief(seen: &view::Status, now: Timestamp) -> String {
         now.since(seen.since)
     );
     let _ = writeln!(text, "  spent     {}", spent(&seen.spend));
-    if let Some(limit) = &seen.limit {
-        let _ = writeln!(
-            text,
-            "  waits     for the account's limit until {} (in {}), which mission {} met",
-            clock::utc(limit.until),
-            limit.until.since(now),
-            limit.mission
-        );
-    }
-    if let Some(wakes) = seen.wakes_at {
-        let _ = writeln!(
-            text,
-            "  wakes     {} (in {})",
-            clock::utc(wakes),
-            wakes.since(now)
-        );
+    for wait in waits(seen, now) {
+        let _ = writeln!(text, "  {wait}");
     }
     if let Some(pid) = seen.driven_by {
         let _ = writeln!(text, "  driven    by process {pid}");
@@ -148,6 +135,25 @@ fn brief(seen: &view::Status, now: Timestamp) -> String {
         let _ = writeln!(text, "            {}", needs.command);
     }
     text
+}
+
+/// What a mission waits for that no person can give.
+pub(crate) fn waits(seen: &view::Status, now: Timestamp) -> Vec<String> {
+    let limit = seen.limit.as_ref().map(|limit| {
+        format!(
+            "waits     for the account's limit until {} (in {}), which mission {} met",
+            clock::utc(limit.until),
+            limit.until.since(now),
+            limit.mission
+        )
+    });
+    let slot = seen
+        .slot
+        .map(|line| format!("waits     {}", words::line(line)));
+    let wakes = seen
+        .wakes_at
+        .map(|wakes| format!("wakes     {} (in {})", clock::utc(wakes), wakes.since(now)));
+    limit.into_iter().chain(slot).chain(wakes).collect()
 }
 
 /// The spend that matters most, in a line.

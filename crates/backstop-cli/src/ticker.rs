@@ -6,6 +6,7 @@ use backstop_engine::Mission;
 use backstop_engine::mode::Account;
 use backstop_runner::dispatcher::{Observe, Request};
 use backstop_runner::history::Step;
+use backstop_runner::state::Line;
 use backstop_runner::words;
 use tokio::sync::mpsc;
 
@@ -54,6 +55,12 @@ impl<O: Observe> Observe for Ticker<O> {
         if live.is_some() {
             screen::live(live);
         }
+    }
+
+    fn stands(&mut self, line: Option<Line>, mission: &Mission) {
+        self.0.stands(line, mission);
+        let waits = line.map(|line| Live::new(format!("waiting {}", words::line(line))));
+        screen::live(waits.or_else(|| live(mission)));
     }
 }
 

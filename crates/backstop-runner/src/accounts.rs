@@ -45,11 +45,17 @@ fn file(accounts: &Path, account: &str) -> PathBuf {
     accounts.join(format!("{account}.json"))
 }
 
-/// The limit that holds an agent of a mission at this moment. What cannot be read holds nobody: the provider itself will say.
-/// An end beyond the horizon is a question for a person, which the mission that meets it asks.
+/// The limit that holds an agent of a mission at this moment.
 #[must_use]
 pub fn limit(accounts: &Path, settings: &Settings, agent: &str, now: Timestamp) -> Option<Limit> {
-    let bytes = disk::read_regular(&file(accounts, account(settings, agent)), LONGEST).ok()?;
+    limit_of(accounts, account(settings, agent), now)
+}
+
+/// The limit of an account at this moment. What cannot be read holds nobody: the provider itself will say. An end beyond the
+/// horizon is a question for a person, which the mission that meets it asks.
+#[must_use]
+pub fn limit_of(accounts: &Path, account: &str, now: Timestamp) -> Option<Limit> {
+    let bytes = disk::read_regular(&file(accounts, account), LONGEST).ok()?;
     let limit: Limit = serde_json::from_slice(&bytes).ok()?;
     let left = limit.until.as_millis().checked_sub(now.as_millis())?;
     (left > 0 && left <= QUOTA_HORIZON.as_millis()).then_some(limit)
@@ -58,6 +64,12 @@ pub fn limit(accounts: &Path, settings: &Settings, agent: &str, now: Timestamp) 
 /// The limit that holds back the launch of a mission, where one does.
 #[must_use]
 pub fn held(history: &History, accounts: &Path, now: Timestamp) -> Option<Limit> {
+    limit_of(accounts, &wanted(history)?, now)
+}
+
+/// The account of the agent that is to be launched and was not started yet.
+#[must_use]
+pub fn wanted(history: &History) -> Option<String> {
     let started: Vec<EffectId> = history
         .steps
         .iter()
@@ -71,7 +83,7 @@ pub fn held(history: &History, accounts: &Path, now: Timestamp) -> Option<Limit>
         .find_map(|(_, effect)| match effect {
             Effect::Launch(launch) => {
                 let agent = launch.order().agent.agent.as_str();
-                limit(accounts, &settings, agent, now)
+                Some(account(&settings, agent).to_owned())
             }
             Effect::Preflight
             | Effect::RunChecks(_)
@@ -96,6 +108,18 @@ pub(crate) fn keep(ground: &Ground, order: &Order, status: &Status) -> io::Resul
     let bytes = serde_json::to_vec(&limit).map_err(io::Error::other)?;
     let account = account(&ground.settings, order.agent.agent.as_str());
     disk::swap(&file(&ground.dir.accounts(), account), &bytes)
+}
+
+/// Whether a limit holds the agent of this order now.
+pub(crate) fn holds(ground: &Ground, order: &Order) -> bool {
+    let agent = order.agent.agent.as_str();
+    limit(
+        &ground.dir.accounts(),
+        &ground.settings,
+        agent,
+        clock::now(),
+    )
+    .is_some()
 }
 
 /// Waits until no limit holds the agent of this order, or the wait is stopped.

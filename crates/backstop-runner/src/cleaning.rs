@@ -11,6 +11,7 @@ use backstop_engine::{Mission, Position};
 
 use crate::git::{GitError, Holding, Host, Repository};
 use crate::history::{self, HistoryError};
+use crate::queue;
 use crate::state::{MissionDir, StateError};
 use crate::words;
 
@@ -93,6 +94,16 @@ pub enum CleanError {
         /// Where it is.
         now: String,
     },
+    /// It is still to be worked on.
+    #[error(
+        "mission `{mission}` stands in the queue ({now}): take it out first with `backstop queue remove {mission}`, or `backstop stop {mission}` where it has begun"
+    )]
+    Queued {
+        /// The mission.
+        mission: MissionId,
+        /// Where it is.
+        now: String,
+    },
     /// Without its journal it could not go on.
     #[error(
         "mission `{mission}` has not ended ({now}), so its journal stays: end it first with `backstop gate abort`, or leave out --journal"
@@ -169,18 +180,26 @@ pub fn clean(
 }
 
 fn need(dir: &MissionDir, scope: Scope) -> Result<(Need, String), CleanError> {
-    let mission = match history::read(&dir.journal()) {
-        Ok(history) => history.mission,
+    let history = match history::read(&dir.journal()) {
+        Ok(history) => history,
         Err(_) if scope.unheld == Unheld::GivenUp => {
             return Ok((Need::Nothing, "its journal cannot be read".into()));
         }
         Err(error) => return Err(error.into()),
     };
-    let (id, now) = (dir.id().clone(), words::position(&mission));
-    match (has_ended(&mission), mission.position(), scope.records) {
+    let mission = &history.mission;
+    let (id, now) = (dir.id().clone(), words::position(mission));
+    match (has_ended(mission), mission.position(), scope.records) {
         (true, _, _) => Ok((Need::Nothing, now)),
+        (false, Position::Busy(_) | Position::Waiting(..), _) if dir.is_queued() => {
+            Err(CleanError::Queued { mission: id, now })
+        }
         (false, Position::Busy(_) | Position::Waiting(..), _) => {
             Err(CleanError::Unfinished { mission: id, now })
+        }
+        // Nothing is lost with it but the wish.
+        (false, Position::Parked(..), Records::Removed) if queue::is_blank(&history) => {
+            Ok((Need::Nothing, now))
         }
         (false, _, Records::Removed) => Err(CleanError::NotEnded { mission: id, now }),
         (false, _, Records::Kept) => Ok((Need::ToGoOn, now)),

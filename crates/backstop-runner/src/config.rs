@@ -12,11 +12,12 @@ mod units;
 pub use error::ConfigError;
 pub(crate) use error::closest;
 pub use file::{
-    AgentTable, AutoTable, CheckTable, File, GateTable, LimitTable, PreflightTable, Preset,
-    PromptTable, ReviewTable, RoleTable, RoleTables, ShipTable, WorkspaceTable,
+    AgentTable, AutoTable, CheckTable, File, GateTable, LimitTable, MOST_PARALLEL, PARALLEL,
+    PreflightTable, Preset, PromptTable, ReviewTable, RoleTable, RoleTables, RunTable, ShipTable,
+    WorkspaceTable,
 };
 pub use prompts::{LONGEST_PROMPT, Prompts, prompts};
-pub use units::{Duration, Usd, micro_usd};
+pub use units::{Duration, Size, Usd, micro_usd};
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -159,6 +160,36 @@ mod tests {
                 "{line}: {words}"
             );
         }
+    }
+
+    #[test]
+    fn what_the_machine_cannot_give_is_refused_in_its_place() {
+        for (line, part) in [
+            ("parallel = 0", "from 1 to 64"),
+            ("parallel = -1", "from 1 to 64"),
+            ("parallel = 65", "from 1 to 64"),
+            ("parallel = \"all\"", "i64"),
+            ("min_free_disk = \"lots\"", "64 MiB"),
+            ("min_free_memory = 5", "string"),
+            ("paralell = 2", "did you mean `parallel`?"),
+        ] {
+            let words = refused(&format!("[run]\n{line}\n"));
+            assert!(
+                words.contains("backstop.toml:2") && words.contains(part),
+                "{line}: {words}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_the_machine_gives_is_read() {
+        let text =
+            "[run]\nparallel = 2\nmin_free_disk = \"1 GiB\"\nmin_free_memory = \"512 MiB\"\n";
+        let run = parse(Path::new("backstop.toml"), text).unwrap().run;
+        assert_eq!(run.parallel(), Some(2));
+        assert_eq!(run.min_free_disk.unwrap().bytes(), 1 << 30);
+        assert_eq!(run.min_free_memory.unwrap().bytes(), 512 << 20);
+        assert_eq!(RunTable::default().parallel(), Some(PARALLEL));
     }
 
     #[test]

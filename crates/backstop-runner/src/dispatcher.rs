@@ -12,7 +12,7 @@ use std::time::Duration;
 use backstop_engine::vocab::Signature;
 use backstop_engine::{Fact, Mission, Refusal};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::sleep;
 
 use crate::clock::{LONGEST_SLEEP, Wall};
@@ -22,6 +22,7 @@ use crate::history::Step;
 use crate::journal::JournalError;
 use crate::ledger::Ledger;
 use crate::process;
+use crate::state::Line;
 
 pub use self::core::Core;
 
@@ -69,6 +70,9 @@ pub trait Observe: Send {
     /// A step was decided and is durable, and its effects are started. `mission` is what it led to. Answers may be sent to
     /// `door`. The first call is about the latest step so far, which another process may have taken.
     fn step(&mut self, step: &Step, mission: &Mission, door: &mpsc::Sender<Request>);
+
+    /// The mission stands in line for a slot, and how; or it does not any more.
+    fn stands(&mut self, line: Option<Line>, mission: &Mission);
 }
 
 /// Everything that a dispatcher works with.
@@ -79,6 +83,7 @@ pub struct Dispatcher<O> {
     door: mpsc::Sender<Request>,
     observer: O,
     latest: Option<Step>,
+    line: watch::Receiver<Option<Line>>,
 }
 
 /// How a dispatcher let go of its mission.
@@ -118,6 +123,7 @@ impl<O: Observe> Dispatcher<O> {
         let (sender, facts) = mpsc::unbounded_channel();
         let executor = Executor::new(ground, sender);
         Self {
+            line: executor.line(),
             core: Core::new(ledger, executor, at_gate),
             facts,
             requests,
@@ -168,6 +174,11 @@ impl<O: Observe> Dispatcher<O> {
                     continue;
                 }
                 Some(fact) = self.facts.recv() => Some(self.core.happened(fact)?),
+                Ok(()) = self.line.changed() => {
+                    let line = *self.line.borrow_and_update();
+                    self.observer.stands(line, self.core.mission());
+                    continue;
+                }
                 words = self.core.executor().broken() => return Err(DispatchError::Broken(words)),
                 () = sleep => self.core.due()?,
             };

@@ -15,6 +15,7 @@ use crate::history;
 use crate::opening;
 use crate::process;
 use crate::programs::{self, Installed};
+use crate::room::{self, Found, Need};
 use crate::state::Home;
 
 /// How bad a finding is.
@@ -133,7 +134,15 @@ fn state_of(repository: &Repository, flag: Option<&Path>) -> Vec<Finding> {
         Ok(home) => home,
         Err(error) => return vec![Finding::new("state", Weight::Blocks, error.to_string())],
     };
-    let mut found = vec![writable(home.path()), room(home.path())];
+    // Wrong settings are told below; what they say by default is needed all the same.
+    let configured = opening::configuration(repository.root());
+    let need = configured.map_or_else(|_| Need::default(), |set| set.file.run.need());
+    let places = [nearest(home.path()), repository.common_dir()];
+    let mut found = vec![
+        writable(home.path()),
+        room("disk", room::disks(&places, need.disk)),
+        room("memory", room::memory(need.memory)),
+    ];
     match home.missions() {
         Ok(ids) => found.push(missions(&home, &ids)),
         Err(error) => found.push(Finding::new("missions", Weight::Blocks, error.to_string())),
@@ -171,29 +180,11 @@ fn writable(path: &Path) -> Finding {
     Finding::new("state", Weight::Note, words)
 }
 
-/// The least room for a mission, in bytes.
-const ROOM: u64 = 64 << 20;
-
-fn room(path: &Path) -> Finding {
-    let at = nearest(path);
-    match rustix::fs::statvfs(at) {
-        Ok(found) => {
-            let free = found.f_bavail.saturating_mul(found.f_frsize);
-            let words = format!("{} MiB free at `{}`", free >> 20, shown(at));
-            if free >= ROOM {
-                return Finding::new("disk", Weight::Good, words);
-            }
-            let words = format!(
-                "{words}, and {} MiB are needed: free some space",
-                ROOM >> 20
-            );
-            Finding::new("disk", Weight::Blocks, words)
-        }
-        Err(error) => Finding::new(
-            "disk",
-            Weight::Blocks,
-            format!("cannot look at `{}`: {error}", shown(at)),
-        ),
+fn room(name: &str, found: Found) -> Finding {
+    match found {
+        Found::Enough(words) => Finding::new(name, Weight::Good, words),
+        Found::Unknown(words) => Finding::new(name, Weight::Note, words),
+        Found::Lacking(words) => Finding::new(name, Weight::Blocks, words),
     }
 }
 

@@ -147,6 +147,16 @@ impl Drive {
         &self.ground.charter.fields().mission
     }
 
+    /// Puts the mission into the queue, and keeps its base for as long as it stands there.
+    ///
+    /// # Errors
+    /// When git or the disk refuses.
+    pub fn enqueue(&self) -> Result<(), DriveError> {
+        let base = &self.ground.charter.fields().base;
+        self.ground.host.hold(&base.into())?;
+        Ok(self.ground.dir.enqueue()?)
+    }
+
     /// Decides on a fact durably, before anything runs.
     ///
     /// # Errors
@@ -251,6 +261,7 @@ mod tests {
 
     impl Observe for Nobody {
         fn step(&mut self, _: &Step, _: &Mission, _: &mpsc::Sender<crate::dispatcher::Request>) {}
+        fn stands(&mut self, _: Option<crate::state::Line>, _: &Mission) {}
     }
 
     fn by() -> Signature {

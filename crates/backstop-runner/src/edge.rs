@@ -12,6 +12,7 @@ use crate::blobs::Blobs;
 use crate::git::{Host, LaneRef};
 use crate::process::Marker;
 use crate::redact::Redactor;
+use crate::room::Need;
 use crate::state::MissionDir;
 
 /// Settings of the edge; opaque to the engine, and frozen with the charter.
@@ -33,6 +34,9 @@ pub struct Settings {
     pub require_clean: bool,
     /// Limits of time.
     pub limits: Limits,
+    /// What must be free before it begins.
+    #[serde(default, skip_serializing_if = "Need::is_default")]
+    pub need: Need,
     /// What roles are told in place of the built-in prompts; templates.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prompts: BTreeMap<Role, String>,

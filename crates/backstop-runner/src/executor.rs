@@ -3,12 +3,14 @@
 mod asking;
 mod attempt;
 mod checks;
+mod cut;
 mod ear;
 mod hand_over;
 mod preflight;
 mod reading;
 mod ready;
 mod recording;
+mod turn;
 mod work;
 
 use std::collections::BTreeMap;
@@ -22,8 +24,10 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 
 use crate::edge::Ground;
+use crate::state::Line;
 pub(crate) use asking::{Answer, ask};
-pub use attempt::Cut;
+pub use cut::Cut;
+use turn::Turn;
 
 /// Tells a task that it is to stop.
 pub(crate) type Halted = watch::Receiver<bool>;
@@ -44,6 +48,7 @@ pub struct Executor {
     ground: Arc<Ground>,
     facts: mpsc::UnboundedSender<Fact>,
     halts: BTreeMap<EffectId, watch::Sender<bool>>,
+    turn: Arc<Turn>,
     tasks: JoinSet<()>,
 }
 
@@ -52,11 +57,18 @@ impl Executor {
     #[must_use]
     pub fn new(ground: Arc<Ground>, facts: mpsc::UnboundedSender<Fact>) -> Self {
         Self {
+            turn: Arc::new(Turn::new(&ground)),
             ground,
             facts,
             halts: BTreeMap::new(),
             tasks: JoinSet::new(),
         }
+    }
+
+    /// How the mission stands in line for a slot, while it does.
+    #[must_use]
+    pub fn line(&self) -> watch::Receiver<Option<Line>> {
+        self.turn.line()
     }
 
     /// Stops everything that runs and waits for its end.
@@ -109,33 +121,55 @@ impl Executor {
 
     fn preflight(&mut self, id: EffectId) {
         let (ground, halted) = (Arc::clone(&self.ground), self.halted(id));
-        self.task(async move { Fact::PreflightRan(preflight::run(&ground, id, halted).await) });
-    }
-
-    fn launch(&mut self, id: EffectId, launch: &Launch) {
-        let (ground, halted) = (Arc::clone(&self.ground), self.halted(id));
-        let (order, facts) = (launch.order().clone(), self.facts.clone());
+        let turn = Arc::clone(&self.turn);
         self.task(async move {
-            let live = attempt::Live { id, facts, halted };
-            Fact::AttemptEnded(Box::new(attempt::run(&ground, &order, live).await))
+            Fact::PreflightRan(match turn.take(&ground, &halted).await {
+                Ok(()) => preflight::run(&ground, id, halted).await,
+                Err(unready) => preflight::not_run(id, &unready),
+            })
         });
     }
 
+    fn launch(&mut self, id: EffectId, launch: &Launch) {
+        let (ground, turn, live) = (
+            Arc::clone(&self.ground),
+            Arc::clone(&self.turn),
+            self.live(id),
+        );
+        let order = launch.order().clone();
+        self.task(async move {
+            Fact::AttemptEnded(Box::new(attempt::run(&ground, &order, live, &turn).await))
+        });
+    }
+
+    fn live(&mut self, id: EffectId) -> attempt::Live {
+        let (facts, halted) = (self.facts.clone(), self.halted(id));
+        attempt::Live { id, facts, halted }
+    }
+
     fn cut(&mut self, id: EffectId, launch: &Launch, process: Option<ProcessRef>) {
-        let ground = Arc::clone(&self.ground);
+        let (ground, turn, live) = (
+            Arc::clone(&self.ground),
+            Arc::clone(&self.turn),
+            self.live(id),
+        );
         let cut = Cut {
             id,
             order: launch.order().clone(),
             process,
         };
-        self.task(
-            async move { Fact::AttemptEnded(Box::new(attempt::end_cut(&ground, &cut).await)) },
-        );
+        self.task(async move {
+            Fact::AttemptEnded(Box::new(cut::take_up(&ground, &cut, live, &turn).await))
+        });
     }
 
     fn checks(&mut self, id: EffectId, run: &CheckRun) {
         let (ground, halted, run) = (Arc::clone(&self.ground), self.halted(id), run.clone());
-        self.task(async move { Fact::ChecksRan(checks::run(&ground, id, &run, halted).await) });
+        let turn = Arc::clone(&self.turn);
+        self.task(async move {
+            let may = turn.take(&ground, &halted).await;
+            Fact::ChecksRan(checks::run(&ground, id, &run, (may, halted)).await)
+        });
     }
 
     fn land(&mut self, id: EffectId, landing: &Landing) {
@@ -155,7 +189,7 @@ impl Executor {
 }
 
 impl Execute for Executor {
-    /// Waits and questions need nothing done: the dispatcher has the clock and the door.
+    /// Waits and questions need nothing done, as the dispatcher has the clock and the door; others may work meanwhile.
     fn start(&mut self, id: EffectId, effect: &Effect) {
         tracing::debug!(%id, "started");
         match effect {
@@ -166,11 +200,11 @@ impl Execute for Executor {
             Effect::Ship(shipment) => self.ship(id, shipment),
             Effect::MergeBase(merge) => self.merge(id, merge),
             Effect::Halt(target) => self.halt(*target),
-            Effect::Wait(_) | Effect::Ask(_) => {}
+            Effect::Wait(_) | Effect::Ask(_) => self.turn.give_up(),
         }
     }
 
-    /// A launch is ended and surveyed; everything else is done again, as doing it twice is doing it once.
+    /// A launch whose agent may have begun is ended and surveyed; everything else is done again, as doing it twice is doing it once.
     fn probe(&mut self, id: EffectId, effect: &Effect, process: Option<ProcessRef>) {
         match effect {
             Effect::Launch(launch) => self.cut(id, launch, process),

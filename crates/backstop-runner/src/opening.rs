@@ -23,7 +23,7 @@ use crate::config::{self, ConfigError, Duration, File, Preset, RoleTable};
 use crate::edge::{self, Limits, PlanOrigin, SettingsError};
 use crate::git::{GitError, Repository};
 
-pub use configured::{Configured, configuration};
+pub use configured::{Configured, configuration, parallel};
 pub use planning::read_plan;
 pub(crate) use planning::{name, title};
 
@@ -401,6 +401,7 @@ fn edge(file: &File, prompts: BTreeMap<Role, String>, wish: &Wish, root: &Path) 
         copy: file.workspace.copy.clone(),
         protected,
         require_clean: file.preflight.require_clean,
+        need: file.run.need(),
         prompts,
         plan: match &wish.plan {
             Some(Planned::Stored(stored)) => Some(stored.1.clone()),

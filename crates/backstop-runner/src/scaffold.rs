@@ -366,6 +366,7 @@ mod tests {
             ("[preflight]", "[preflight]\n"),
             ("[workspace]", "[workspace]\n"),
             ("[limits]", "[limits]\n"),
+            ("[run]", "[run]\n"),
             ("[review]", "[review]\n"),
         ];
         for (table, begin) in tables {

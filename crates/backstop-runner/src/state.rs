@@ -1,11 +1,12 @@
 //! Where a mission keeps what it must not lose: the state directory of a repository, a folder for each
-//! mission, and the lock that one process drives it under.
+//! mission, the lock that one process drives it under, and the slots that missions work in.
 //!
 //! Deliberately absent: what is in the files, and removing any of them.
 
 mod home;
 mod lock;
 mod mission;
+mod slots;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,8 @@ use backstop_engine::vocab::MissionId;
 pub use home::Home;
 pub use lock::{Holder, Lock};
 pub use mission::MissionDir;
+pub use slots::Line;
+pub(crate) use slots::{Asked, Slot, Slots, Waiter};
 
 /// A state directory, mission or lock that cannot be had.
 #[derive(Debug, thiserror::Error)]

@@ -11,6 +11,7 @@ use backstop_engine::{
 };
 
 use crate::clock::utc;
+use crate::state::Line;
 
 /// The name of a rule as `explain` and `--json` print it: stable, in `snake_case`.
 #[must_use]
@@ -86,6 +87,17 @@ pub const fn fact_name(fact: &Fact) -> &'static str {
         Fact::Tightened { .. } => "tightened",
         Fact::Supervised { .. } => "supervised",
     }
+}
+
+/// What a mission waits for that stands in line.
+#[must_use]
+pub fn line(line: Line) -> String {
+    let before = match line.ahead {
+        0 => "it is next".to_owned(),
+        1 => "1 mission is before it".to_owned(),
+        more => format!("{more} missions are before it"),
+    };
+    format!("for a slot: as many missions work as `[run] parallel` lets; {before}")
 }
 
 /// The first line of a text.

@@ -95,6 +95,7 @@ const fn class(state: State, needs: bool) -> &'static str {
             State::AtGate
             | State::Parked
             | State::Stopping
+            | State::Queued
             | State::Working
             | State::Waiting
             | State::Aborted,

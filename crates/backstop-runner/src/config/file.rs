@@ -11,7 +11,8 @@ use backstop_engine::{OnQuestion, Role, ShipBy};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Duration, Usd};
+use super::{Duration, Size, Usd};
+use crate::room::Need;
 
 /// The whole file. Everything may be left out.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -53,6 +54,8 @@ pub struct File {
     pub workspace: WorkspaceTable,
     /// Limits of time.
     pub limits: LimitTable,
+    /// What the machine gives to missions.
+    pub run: RunTable,
     /// What agents may not touch.
     pub review: ReviewTable,
 }
@@ -92,6 +95,7 @@ impl File {
             preflight: part(self.preflight, own.preflight),
             workspace: part(self.workspace, own.workspace),
             limits: part(self.limits, own.limits),
+            run: part(self.run, own.run),
             review: part(self.review, own.review),
         }
     }
@@ -284,6 +288,46 @@ pub struct LimitTable {
     pub shortest_limit_wait: Option<Duration>,
 }
 
+/// How many missions may work at once where nothing is said.
+pub const PARALLEL: u16 = 4;
+
+/// How many missions may work at once at most.
+pub const MOST_PARALLEL: u16 = 64;
+
+/// What the machine gives to missions.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunTable {
+    /// How many missions of the repository work at once.
+    pub parallel: Option<Spanned<i64>>,
+    /// How much room a mission needs on each disk that it writes to.
+    pub min_free_disk: Option<Size>,
+    /// How much memory must be free for a mission.
+    pub min_free_memory: Option<Size>,
+}
+
+impl RunTable {
+    /// How many missions of the repository work at once; none for a number that is out of bounds.
+    #[must_use]
+    pub fn parallel(&self) -> Option<u16> {
+        let Some(asked) = &self.parallel else {
+            return Some(PARALLEL);
+        };
+        let number = u16::try_from(*asked.get_ref()).ok();
+        number.filter(|number| (1..=MOST_PARALLEL).contains(number))
+    }
+
+    /// What must be free before a mission begins.
+    #[must_use]
+    pub fn need(&self) -> Need {
+        let default = Need::default();
+        Need {
+            disk: self.min_free_disk.map_or(default.disk, Size::bytes),
+            memory: self.min_free_memory.map_or(default.memory, Size::bytes),
+        }
+    }
+}
+
 /// What agents may not touch.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -292,7 +336,8 @@ pub struct ReviewTable {
     pub protected: Vec<String>,
 }
 
-/// Finds what the types alone cannot: an agent nobody knows, an account that is no name, a check without a name or a command.
+/// Finds what the types alone cannot: an agent nobody knows, an account that is no name, a check without a name or a command, a
+/// number that is out of bounds.
 pub(super) fn check(file: &File) -> Result<(), (Range<usize>, String)> {
     let named = Role::ALL
         .into_iter()
@@ -312,6 +357,13 @@ pub(super) fn check(file: &File) -> Result<(), (Range<usize>, String)> {
             let words = format!("an account has a name like an id: {error}");
             (account.span(), words)
         })?;
+    }
+    if let (Some(asked), None) = (&file.run.parallel, file.run.parallel()) {
+        let words = format!(
+            "`{}` missions cannot work at once: `parallel` is a whole number from 1 to {MOST_PARALLEL}; there is no spelling for \"unlimited\"",
+            asked.get_ref()
+        );
+        return Err((asked.span(), words));
     }
     for check in &file.check {
         for text in [&check.name, &check.command] {

@@ -61,6 +61,53 @@ impl<'de> Deserialize<'de> for Duration {
     }
 }
 
+/// An amount of bytes, written like `"64 MiB"` or `"2 GB"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size(u64);
+
+impl Size {
+    /// In bytes.
+    #[must_use]
+    pub const fn bytes(self) -> u64 {
+        self.0
+    }
+}
+
+/// What a unit of bytes is worth.
+const UNITS: [(&str, u64); 9] = [
+    ("kib", 1 << 10),
+    ("mib", 1 << 20),
+    ("gib", 1 << 30),
+    ("tib", 1 << 40),
+    ("kb", 1_000),
+    ("mb", 1_000_000),
+    ("gb", 1_000_000_000),
+    ("tb", 1_000_000_000_000),
+    ("b", 1),
+];
+
+impl std::str::FromStr for Size {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let lower = text.trim().to_ascii_lowercase();
+        let read = UNITS.iter().find_map(|(unit, worth)| {
+            let number: u64 = lower.strip_suffix(unit)?.trim_end().parse().ok()?;
+            number.checked_mul(*worth)
+        });
+        read.map(Self).ok_or_else(|| {
+            format!("`{text}` is not an amount of bytes: write it like \"64 MiB\" or \"2 GB\"")
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?
+            .parse()
+            .map_err(de::Error::custom)
+    }
+}
+
 /// Money, written as US dollars.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Usd(pub f64);
@@ -158,6 +205,33 @@ mod tests {
         }
         for text in ["", "10", "-5m", "soon", "d"] {
             assert!(text.parse::<Duration>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_read_as_people_write_them() {
+        for (text, bytes) in [
+            ("64 MiB", 64 << 20),
+            ("64mib", 64 << 20),
+            ("1 GiB", 1 << 30),
+            ("2 GB", 2_000_000_000),
+            ("512 KiB", 512 << 10),
+            ("7 kb", 7_000),
+            ("1 TiB", 1 << 40),
+            ("0 B", 0),
+        ] {
+            assert_eq!(text.parse::<Size>().map(Size::bytes), Ok(bytes), "{text}");
+        }
+        for text in [
+            "",
+            "64",
+            "MiB",
+            "-1 MiB",
+            "1.5 GiB",
+            "lots",
+            "99999999999 TiB",
+        ] {
+            assert!(text.parse::<Size>().is_err(), "{text}");
         }
     }
 

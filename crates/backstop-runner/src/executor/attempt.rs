@@ -7,16 +7,17 @@ use std::time::Duration;
 
 use backstop_agents::{self as agents, Access, CommandLine, Features, Schema, Support};
 use backstop_engine::gates::{GateKind, GateSpec};
-use backstop_engine::outcome::{Interruption, Status, UnavailableCause};
+use backstop_engine::outcome::{Status, UnavailableCause};
 use backstop_engine::review::{EffectiveReasoning, RouteReceipt, RoutedBy};
-use backstop_engine::vocab::{CommitId, Digest, EffectId, Phase, Text};
+use backstop_engine::vocab::{CommitId, Digest, EffectId, Text};
 use backstop_engine::{AttemptEnded, AttemptStarted, Cost, Fact, Order, ProcessRef, Ruling, Usage};
 use tokio::sync::mpsc;
 
-use super::checks::{end_left, halt_on, none_left};
+use super::checks::{halt_on, none_left};
 use super::ear::{Before, Ear};
 use super::reading::{judge, not_started};
 use super::ready::{self, Unready};
+use super::turn::Turn;
 use super::work::{self, Found};
 use super::{Halted, blocking, checks};
 use crate::accounts;
@@ -37,17 +38,6 @@ pub(super) struct Live {
     pub(super) id: EffectId,
     pub(super) facts: mpsc::UnboundedSender<Fact>,
     pub(super) halted: Halted,
-}
-
-/// A launch that an earlier process left unanswered.
-#[derive(Debug)]
-pub struct Cut {
-    /// The launch.
-    pub id: EffectId,
-    /// What was launched.
-    pub order: Order,
-    /// Its process, where its start is on record.
-    pub process: Option<ProcessRef>,
 }
 
 /// Whether the agent of an attempt is in the workspace.
@@ -80,11 +70,19 @@ pub(super) struct Given {
     pub(super) artifact: Option<PathBuf>,
 }
 
-/// Runs an attempt to its end.
-pub(super) async fn run(ground: &Arc<Ground>, order: &Order, live: Live) -> AttemptEnded {
+/// Runs an attempt to its end, when it is the mission's turn.
+pub(super) async fn run(
+    ground: &Arc<Ground>,
+    order: &Order,
+    live: Live,
+    turn: &Turn,
+) -> AttemptEnded {
     let id = live.id;
-    accounts::pass(ground, order, &live.halted).await;
-    let run = match enter(ground, order, &live.halted).await {
+    let entered = match turn.take_for(ground, order, &live.halted).await {
+        Ok(()) => enter(ground, order, &live.halted).await,
+        Err(unready) => Err(unready),
+    };
+    let run = match entered {
         Ok(dir) => in_a_session(ground, order, live, &dir).await,
         Err(Unready::Stopped) => Run::never(Status::Cancelled, Unready::Stopped.to_string()),
         Err(Unready::Failed(words)) => Run::never(UNUSABLE, words),
@@ -108,44 +106,6 @@ async fn in_a_session(ground: &Arc<Ground>, order: &Order, live: Live, dir: &Pat
     fresh.session = None;
     let given = given(ground, &fresh);
     launch(ground, &fresh, live, (dir, given)).await
-}
-
-/// Ends what is left of a launch whose runner died, and takes its work.
-pub(super) async fn end_cut(ground: &Arc<Ground>, cut: &Cut) -> AttemptEnded {
-    let marker = ground.marker(&cut.order);
-    let agent = match cut.process {
-        Some(ProcessRef { pid, started }) => {
-            let identity = Identity {
-                pid,
-                start_time: started,
-            };
-            let swept = process::stop_by_identity(identity, &marker, ground.grace()).await;
-            none_left(&swept.left)
-        }
-        None => Ok(()),
-    };
-    // The setup of the workspace may have been at work still.
-    let markers = [marker, ground.check_marker(Phase::FIRST)];
-    let rest = end_left(ground, &markers).await;
-    let status = Status::Interrupted {
-        by: Interruption::RunnerDied,
-    };
-    let mut run = Run::never(status, "the runner died while it ran".into());
-    let id = cut.id;
-    let entered = blocking(ground, move |ground| work::has_entered(ground, id)).await;
-    if entered || cut.process.is_some() {
-        run.presence = Presence::Over;
-        run.usage.cost = unheard_cost(cut.order.agent.agent.as_str());
-    }
-    end(ground, cut.id, &cut.order, run.beside(agent.and(rest))).await
-}
-
-/// What an attempt cost that was not heard to its end: not known, but for an agent for which no model works.
-fn unheard_cost(agent: &str) -> Cost {
-    match agents::find(agent).map(|adapter| adapter.features().model) {
-        Some(Support::No) => Cost::NoModelWork,
-        Some(Support::Yes) | None => Cost::Unreported,
-    }
 }
 
 /// Makes a checkout ready for a launch: the workspace, or one in which nothing counts.
@@ -397,7 +357,7 @@ impl Run {
 
     /// The same, given whether nothing of it is left. Where something is, no other may start beside it, and what it may
     /// change still is not looked at.
-    fn beside(mut self, none_left: Result<(), String>) -> Self {
+    pub(super) fn beside(mut self, none_left: Result<(), String>) -> Self {
         if let Err(words) = none_left {
             self.presence = Presence::Still;
             self.status = UNUSABLE;
@@ -441,7 +401,12 @@ fn route(id: EffectId, order: &Order, run: &Run) -> RouteReceipt {
 }
 
 /// Takes what it left and tells its end.
-async fn end(ground: &Arc<Ground>, id: EffectId, order: &Order, run: Run) -> AttemptEnded {
+pub(super) async fn end(
+    ground: &Arc<Ground>,
+    id: EffectId,
+    order: &Order,
+    run: Run,
+) -> AttemptEnded {
     let kind = if matches!(run.status, Status::Interrupted { .. }) {
         "interrupted attempt"
     } else {
@@ -498,15 +463,5 @@ mod tests {
         let alone = run().beside(Ok(()));
         assert_eq!(alone.status, Status::Success);
         assert!(matches!(alone.presence, Presence::Never));
-    }
-
-    #[test]
-    fn what_an_unheard_attempt_cost_is_known_only_where_no_model_works() {
-        assert_eq!(unheard_cost("scripted"), Cost::NoModelWork);
-        assert_eq!(unheard_cost("exec"), Cost::Unreported);
-        assert_eq!(
-            unheard_cost("an agent of another version"),
-            Cost::Unreported
-        );
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use backstop_engine::vocab::{CommitId, Digest, EffectId, Phase};
 use backstop_engine::{Check, CheckResult, CheckRun, CheckVerdict, ChecksRan};
 
+use super::ready::Unready;
 use super::recording::Recording;
 use super::{Halted, blocking, ready};
 use crate::blobs::Blobs;
@@ -25,18 +26,21 @@ pub(super) const STOPPED: &str = "an operator stopped the mission";
 /// How much of the end of an output is shown in an error, in bytes.
 const SHOWN: usize = 1500;
 
-/// Runs the checks of a phase on a commit.
+/// Runs the checks of a phase on a commit, where the mission may work.
 pub(super) async fn run(
     ground: &Arc<Ground>,
     id: EffectId,
     run: &CheckRun,
-    halted: Halted,
+    (may, halted): (Result<(), Unready>, Halted),
 ) -> ChecksRan {
     let phase = ground.charter.fields().plan.phase(run.phase);
     let checks = phase
         .map(|phase| ground.charter.checks(phase))
         .unwrap_or_default();
-    let results = run_all(ground, run.phase, &checks, &run.commit, &halted).await;
+    let results = match may {
+        Ok(()) => run_all(ground, run.phase, &checks, &run.commit, &halted).await,
+        Err(unready) => none_run(ground, &checks, &unready.to_string()),
+    };
     ChecksRan {
         effect: id,
         tree: run.tree,
@@ -54,11 +58,13 @@ pub(super) async fn run_all(
 ) -> Vec<CheckResult> {
     match prepare(ground, (Bench::Checks, phase), commit, halted).await {
         Ok(dir) => run_in(ground, phase, checks, &dir, halted).await,
-        Err(words) => {
-            let not_run = |check| not_run(ground, check, &words);
-            checks.iter().map(not_run).collect()
-        }
+        Err(words) => none_run(ground, checks, &words),
     }
+}
+
+fn none_run(ground: &Ground, checks: &[Check], words: &str) -> Vec<CheckResult> {
+    let not_run = |check| not_run(ground, check, words);
+    checks.iter().map(not_run).collect()
 }
 
 /// Runs `checks` in a checkout that is ready.

@@ -1,6 +1,5 @@
-//! Looks whether a mission can be worked on, before anything is spent: git, people, agents, disk, checks.
+//! Looks whether a mission can be worked on, before anything is spent: git, people, disk, memory, agents, checks.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use backstop_agents as agents;
@@ -10,18 +9,22 @@ use backstop_engine::{
     CheckResult, CheckVerdict, GreenBase, Point, PointVerdict, PreflightRan, Role, ShipBy,
 };
 
+use super::ready::Unready;
 use super::{Halted, blocking, checks};
 use crate::edge::Ground;
 use crate::git::{Bench, GitError, shown};
 use crate::programs;
-
-/// The least room for a mission on its disk, in bytes.
-const ROOM: u64 = 64 << 20;
+use crate::room::{self, Found};
 
 /// Looks at everything, and runs the checks once on the base.
 pub(super) async fn run(ground: &Arc<Ground>, id: EffectId, halted: Halted) -> PreflightRan {
     let looked = blocking(ground, |ground| {
-        let mut points = vec![repository(ground), clean(ground), disk(ground.dir.path())];
+        let mut points = vec![
+            repository(ground),
+            clean(ground),
+            disk(ground),
+            memory(ground),
+        ];
         points.extend(agents_of(ground));
         points
     });
@@ -31,6 +34,15 @@ pub(super) async fn run(ground: &Arc<Ground>, id: EffectId, halted: Halted) -> P
         effect: id,
         points,
         base_checks,
+    }
+}
+
+/// The preflight of a mission that did not come to it.
+pub(super) fn not_run(id: EffectId, unready: &Unready) -> PreflightRan {
+    PreflightRan {
+        effect: id,
+        points: vec![failed("turn", &unready.to_string())],
+        base_checks: Vec::new(),
     }
 }
 
@@ -126,26 +138,22 @@ fn clean(ground: &Ground) -> Point {
     warned("checkout", &words)
 }
 
-fn disk(dir: &Path) -> Point {
-    match rustix::fs::statvfs(dir) {
-        Ok(found) => {
-            let room = found.f_bavail.saturating_mul(found.f_frsize);
-            let words = format!("{} MiB free at `{}`", room >> 20, dir.display());
-            if room >= ROOM {
-                return held("disk", &words);
-            }
-            failed(
-                "disk",
-                &format!(
-                    "{words}, and {} MiB are needed: free some space",
-                    ROOM >> 20
-                ),
-            )
-        }
-        Err(error) => failed(
-            "disk",
-            &format!("cannot look at `{}`: {error}", dir.display()),
-        ),
+/// The disk of the mission and that of the repository, which gets its commits.
+fn disk(ground: &Ground) -> Point {
+    let repository = ground.host.repository().common_dir();
+    let places = [ground.dir.path(), repository];
+    found("disk", room::disks(&places, ground.settings.need.disk))
+}
+
+fn memory(ground: &Ground) -> Point {
+    found("memory", room::memory(ground.settings.need.memory))
+}
+
+fn found(name: &str, found: Found) -> Point {
+    match found {
+        Found::Enough(words) => held(name, &words),
+        Found::Unknown(words) => warned(name, &words),
+        Found::Lacking(words) => failed(name, &words),
     }
 }
 

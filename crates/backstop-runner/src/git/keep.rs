@@ -8,6 +8,9 @@ use super::call::{Call, parts};
 use super::checkout::Checkout;
 use super::{CommitId, GitError, Holding, Host};
 
+/// How often objects are stored in the operator's repository before a fault is told.
+const TRIES: usize = 4;
+
 /// Below this many objects they are stored one by one, as `git fetch` does, so that attempts do not pile up small packs.
 const PACKED_FROM: usize = 100;
 
@@ -228,13 +231,25 @@ impl Host {
         let bytes = packing.args(["pack-objects", "--quiet", "--delta-base-offset", "--stdout"]);
         let out = File::create(&pack).map_err(failed)?;
         bytes.input(listed.to_vec()).printing(out)?;
-        let store = self.repository().call();
-        let store = if count < PACKED_FROM {
-            store.args(["unpack-objects", "-q"])
-        } else {
-            store.args(["index-pack", "--stdin"])
+        let stored = || {
+            let store = self.repository().call();
+            let store = if count < PACKED_FROM {
+                store.args(["unpack-objects", "-q"])
+            } else {
+                store.args(["index-pack", "--stdin"])
+            };
+            store.reading(File::open(&pack).map_err(failed)?)
         };
-        store.reading(File::open(&pack).map_err(failed)?)?;
+        // The operator's `git gc` removes folders of objects that it finds empty, also one that git has just made and is about
+        // to write into. What was stored is stored: doing it again does no harm.
+        let mut done = stored();
+        for _ in 1..TRIES {
+            if done.is_ok() {
+                break;
+            }
+            done = stored();
+        }
+        done?;
         std::fs::remove_file(&pack).map_err(|source| GitError::file("remove", &pack, source))
     }
 }

@@ -40,6 +40,18 @@ pub fn configuration(root: &Path) -> Result<Configured, OpeningError> {
     })
 }
 
+/// How many missions of the repository at `root` work at once. Where the configuration is wrong, as many as where it says
+/// nothing: a mission that runs is not held up by a file that is being edited.
+#[must_use]
+pub fn parallel(root: &Path) -> u16 {
+    let run = configuration(root).map(|configured| configured.file.run);
+    let run = run.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the configuration is wrong: `[run] parallel` is not read");
+        config::RunTable::default()
+    });
+    run.parallel().unwrap_or(config::PARALLEL)
+}
+
 impl Configured {
     /// This, with `own` for every part that this leaves out.
     fn over(self, own: Self) -> Self {

@@ -63,8 +63,28 @@ fn kills(text: &str) -> Option<u64> {
     lines.find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
 }
 
+/// A version of control groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Version {
+    /// One hierarchy for each controller.
+    One,
+    /// One for all.
+    Two,
+}
+
 /// Where the counter may be, version 2 first: its counts include the groups below.
 fn candidates(groups: &str, mounts: &str) -> Vec<PathBuf> {
+    let found = folders(groups, mounts).into_iter();
+    found
+        .map(|(version, folder)| match version {
+            Version::Two => folder.join("memory.events"),
+            Version::One => folder.join("memory.oom_control"),
+        })
+        .collect()
+}
+
+/// The folders of the control groups that hold this process's memory, version 2 first.
+pub(super) fn folders(groups: &str, mounts: &str) -> Vec<(Version, PathBuf)> {
     let unified = groups.lines().find_map(|line| line.strip_prefix("0::"));
     let memory = groups.lines().find_map(|line| {
         let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
@@ -74,8 +94,8 @@ fn candidates(groups: &str, mounts: &str) -> Vec<PathBuf> {
             .then_some(path)
     });
     let found = [
-        unified.and_then(|path| Some(mounted(mounts, "cgroup2", path)?.join("memory.events"))),
-        memory.and_then(|path| Some(mounted(mounts, "cgroup", path)?.join("memory.oom_control"))),
+        unified.and_then(|path| Some((Version::Two, mounted(mounts, "cgroup2", path)?))),
+        memory.and_then(|path| Some((Version::One, mounted(mounts, "cgroup", path)?))),
     ];
     found.into_iter().flatten().collect()
 }

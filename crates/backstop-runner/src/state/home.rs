@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use backstop_engine::vocab::{Digest, MissionId};
 
-use super::{MissionDir, StateError};
+use super::{Holder, Lock, MissionDir, StateError};
 use crate::disk;
 
 /// How much of the repository's own name is used, in characters.
@@ -58,6 +58,24 @@ impl Home {
     #[must_use]
     pub fn accounts(&self) -> PathBuf {
         self.path.join("accounts")
+    }
+
+    fn queue_lock(&self) -> PathBuf {
+        self.path.join("queue.lock")
+    }
+
+    /// The process that works on the queue now, by its own word and alive. A look, never a lock.
+    #[must_use]
+    pub fn queue_worker(&self) -> Option<Holder> {
+        Holder::seen(&self.queue_lock())
+    }
+
+    /// Takes the lock that one process works on the queue under; none where another has it.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn lock_queue(&self) -> Result<Option<Lock>, StateError> {
+        Lock::free(&self.queue_lock())
     }
 
     fn missions_dir(&self) -> PathBuf {

@@ -29,7 +29,7 @@ pub struct Holder {
 
 impl Holder {
     /// This process.
-    fn here() -> Self {
+    pub(super) fn here() -> Self {
         let stat = fs::read_to_string("/proc/self/stat").ok();
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
         Self {
@@ -85,23 +85,34 @@ pub struct Lock {
 
 impl Lock {
     pub(super) fn take(path: &Path, mission: &MissionId) -> Result<Self, StateError> {
+        match Self::try_take(path)? {
+            Ok(lock) => Ok(lock),
+            Err(holder) => Err(StateError::Held {
+                mission: mission.clone(),
+                holder,
+            }),
+        }
+    }
+
+    /// The lock at `path` where nobody has it.
+    pub(super) fn free(path: &Path) -> Result<Option<Self>, StateError> {
+        Ok(Self::try_take(path)?.ok())
+    }
+
+    /// The lock, or who holds it.
+    fn try_take(path: &Path) -> Result<Result<Self, Holder>, StateError> {
         let mut options = disk::private();
         options.read(true).write(true).create(true).truncate(false);
         let refused = |e| StateError::io("lock", path)(e);
         let mut file = disk::open_regular(&options, path).map_err(refused)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(StateError::Held {
-                    mission: mission.clone(),
-                    holder: said(&mut file).unwrap_or_default(),
-                });
-            }
+            Err(TryLockError::WouldBlock) => return Ok(Err(said(&mut file).unwrap_or_default())),
             Err(TryLockError::Error(e)) => return Err(refused(e)),
         }
         let left_behind = said(&mut file);
         say(&mut file, &Holder::here()).map_err(refused)?;
-        Ok(Self { file, left_behind })
+        Ok(Ok(Self { file, left_behind }))
     }
 
     /// The process that held the lock last and did not give it up itself: it was killed, or the machine was.
@@ -127,7 +138,7 @@ fn said(file: &mut File) -> Option<Holder> {
     serde_json::from_slice(&words).ok()
 }
 
-fn say(file: &mut File, holder: &Holder) -> io::Result<()> {
+pub(super) fn say(file: &mut File, holder: &Holder) -> io::Result<()> {
     let words = serde_json::to_vec(holder)?;
     file.set_len(0)?;
     file.rewind()?;

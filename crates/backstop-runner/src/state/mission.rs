@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use backstop_engine::vocab::MissionId;
 
+use super::slots::Slots;
 use super::{Holder, Lock, StateError};
 use crate::disk;
 
@@ -63,6 +64,11 @@ impl MissionDir {
         self.path.join("../../accounts")
     }
 
+    /// The slots that the missions of the repository work in.
+    pub(crate) fn slots(&self) -> Slots {
+        Slots::at(self.path.join("../../slots"))
+    }
+
     /// The private clone that agents work in.
     #[must_use]
     pub fn workspace(&self) -> PathBuf {
@@ -81,6 +87,42 @@ impl MissionDir {
     /// When another process holds it, who; when the disk refuses.
     pub fn lock(&self) -> Result<Lock, StateError> {
         Lock::take(&self.path.join("lock"), &self.id)
+    }
+
+    fn queue_mark(&self) -> PathBuf {
+        self.path.join("queued")
+    }
+
+    /// Puts the mission into the queue, durably. Its place there is that of its opening.
+    pub(crate) fn enqueue(&self) -> Result<(), StateError> {
+        let mark = self.queue_mark();
+        disk::replace(&mark, b"").map_err(StateError::io("write", &mark))
+    }
+
+    /// Takes the mission out of the queue, durably.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn dequeue(&self) -> Result<(), StateError> {
+        let mark = self.queue_mark();
+        let removed = match std::fs::remove_file(&mark) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => Err(error),
+            Ok(()) => disk::sync_parent(&mark),
+        };
+        removed.map_err(StateError::io("remove", &mark))
+    }
+
+    /// Whether the queue has the mission. What that means, its journal says: one that rests is not worked on.
+    #[must_use]
+    pub fn is_queued(&self) -> bool {
+        self.queue_mark().exists()
+    }
+
+    /// The process that works on the queue of the repository now, by its own word and alive. A look, never a lock.
+    #[must_use]
+    pub fn queue_worker(&self) -> Option<Holder> {
+        Holder::seen(&self.path.join("../../queue.lock"))
     }
 
     /// The process that drives the mission now, by its own word and alive. A look, never a lock.

@@ -9,7 +9,8 @@ use super::{GateLine, GateView, ReviewView, Spent, board, gate, review, spent};
 use crate::accounts::{self, Limit};
 use crate::clock;
 use crate::history::{History, Step};
-use crate::state::{Holder, MissionDir};
+use crate::queue;
+use crate::state::{Holder, Line, MissionDir};
 use crate::words;
 
 /// All missions of a repository.
@@ -41,6 +42,8 @@ pub enum State {
     Parked,
     /// It stops.
     Stopping,
+    /// It stands in the queue; nothing of it has run.
+    Queued,
     /// An agent or the host is at work.
     Working,
     /// It waits for a moment.
@@ -82,6 +85,8 @@ pub struct Status {
     pub since: Timestamp,
     /// The limit of its provider's account, met by whatever mission, that it waits for before it launches an agent.
     pub limit: Option<Limit>,
+    /// How it stands in line for a slot, while as many missions as may work at once.
+    pub slot: Option<Line>,
     /// When it goes on by itself, while it waits for a moment.
     pub wakes_at: Option<Timestamp>,
     /// The process that drives it now.
@@ -135,12 +140,22 @@ pub fn status(history: &History, dir: &MissionDir) -> Status {
     let lane = mission.lane();
     let waits = matches!(mission.position(), Position::Waiting(..));
     let moved = history.steps.iter().rev().find(|step| Step::decided(step));
+    let slot = dir.slots().stands(dir.id());
+    let state = match slot {
+        Some(_) => State::Waiting,
+        None if holder.is_none() && dir.is_queued() && !queue::has_begun(history) => State::Queued,
+        None => state(history),
+    };
     Status {
         mission: fields.mission.clone(),
         goal: words::first_line(fields.goal.as_str()).to_owned(),
         mode: mission.mode(),
-        state: state(history),
-        now: words::position(mission),
+        state,
+        now: if state == State::Queued {
+            "in the queue; nothing of it has run".into()
+        } else {
+            words::position(mission)
+        },
         stage: mission.stage(),
         phase: lane.phase,
         phases: fields.plan.phases().len(),
@@ -150,12 +165,13 @@ pub fn status(history: &History, dir: &MissionDir) -> Status {
         opened_at: fields.opened_at,
         since: moved.map_or(fields.opened_at, |step| step.at),
         limit: accounts::held(history, &dir.accounts(), clock::now()),
+        slot,
         wakes_at: mission.deadline().filter(|_| waits),
         driven_by: holder.and_then(|holder| holder.pid),
         board: board(lane),
         review: review(lane),
         spend: spent(mission.meter()),
-        needs: needs(history, holder),
+        needs: needs(history, dir, holder),
     }
 }
 
@@ -171,7 +187,7 @@ fn state(history: &History) -> State {
     }
 }
 
-fn needs(history: &History, holder: Option<&Holder>) -> Option<Needs> {
+fn needs(history: &History, dir: &MissionDir, holder: Option<&Holder>) -> Option<Needs> {
     let mission = &history.mission;
     let id = &mission.charter().fields().mission;
     let resume = |words: &str| Needs {
@@ -189,6 +205,14 @@ fn needs(history: &History, holder: Option<&Holder>) -> Option<Needs> {
     }
     match (mission.position(), holder) {
         (Position::Parked(..), _) => Some(resume("it is parked: nothing runs until you go on")),
+        (Position::Busy(_) | Position::Waiting(..), None) if dir.is_queued() => {
+            let idle = dir.queue_worker().is_none();
+            idle.then(|| Needs {
+                words: "nobody works on the queue: it stands still until you go on".into(),
+                command: "backstop queue start".into(),
+                gate: None,
+            })
+        }
         (Position::Busy(_) | Position::Waiting(..), None) => Some(resume(
             "no process drives it: it stands still until you go on",
         )),

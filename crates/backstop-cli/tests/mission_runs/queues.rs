@@ -1,0 +1,300 @@
+//! The queue: what stands in it is worked on in order, in the background, and nothing of it is lost with its worker.
+
+use backstop_engine::Position;
+use backstop_runner::history::{self, History};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::slots::{holding, world};
+use crate::support::{Said, World};
+
+/// Puts a mission into the queue whose agent is at work until it is let go; its id.
+fn add(world: &World, name: &str) -> String {
+    let agent = holding(name);
+    added(world, name, &["--exec-command", &agent, "--check", "true"])
+}
+
+fn added(world: &World, goal: &str, more: &[&str]) -> String {
+    let args = [&["queue", "add", goal, "--from", "code"], more].concat();
+    let said = world.backstop(&args).with(0);
+    let id = said.out.split_whitespace().next().unwrap();
+    assert!(id.starts_with(goal), "{}", said.out);
+    id.to_owned()
+}
+
+fn list(world: &World) -> Value {
+    let json = world.backstop(&["queue", "list", "--json"]).with(0).out;
+    serde_json::from_str(&json).unwrap()
+}
+
+/// The goals in the queue, in order, with their states.
+fn states(world: &World) -> Vec<(String, String)> {
+    let list = list(world);
+    let text = |one: &Value, key: &str| one[key].as_str().unwrap().to_owned();
+    let missions = list["missions"].as_array().unwrap().iter();
+    missions
+        .map(|one| (text(one, "goal"), text(one, "state")))
+        .collect()
+}
+
+fn history_of(world: &World, id: &str) -> History {
+    let dirs = world.missions();
+    let dir = dirs.iter().find(|dir| dir.ends_with(id)).unwrap();
+    history::read(&dir.join("journal.jsonl")).unwrap()
+}
+
+fn is_at_gate(world: &World, id: &str) -> bool {
+    history_of(world, id).mission.gate().is_some()
+}
+
+fn kill(pid: &Value) {
+    let pid = i32::try_from(pid.as_i64().unwrap()).unwrap();
+    kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+}
+
+/// The worker, and whoever drives a mission.
+fn kill_all(world: &World) {
+    let list = list(world);
+    kill(&list["worker"]);
+    for one in list["missions"].as_array().unwrap() {
+        if !one["driven_by"].is_null() {
+            kill(&one["driven_by"]);
+        }
+    }
+    world.until("the end of the worker", || {
+        crate::queues::list(world)["worker"].is_null()
+    });
+}
+
+#[test]
+fn the_queue_is_worked_on_in_order_and_left_at_gates() {
+    let world = world(1);
+    let ids = ["a", "b", "c"].map(|name| add(&world, name));
+    world.until_left("at-a");
+    let expected = [("a", "working"), ("b", "queued"), ("c", "queued")];
+    world.until("all but the first wait", || {
+        states(&world) == expected.map(|(goal, state)| (goal.to_owned(), state.to_owned()))
+    });
+    let said = world.backstop(&["queue", "list"]).with(0);
+    said.telling(&[
+        &format!("  1  {}  ", ids[0]),
+        "; driven by process ",
+        &format!("  3  {}  in the queue; nothing of it has run", ids[2]),
+        "works on the queue, at most 1 missions at once",
+    ]);
+    let status = world.backstop(&["status", &ids[2]]).with(0);
+    status.telling(&["in the queue; nothing of it has run"]);
+    for name in ["c", "b", "a"] {
+        world.leave(&format!("go-{name}"), "");
+    }
+    world.until("all gates", || ids.iter().all(|id| is_at_gate(&world, id)));
+    world.nothing_runs();
+    assert_eq!(world.launches(), ["a", "b", "c"]);
+    let said = world.backstop(&["queue", "list"]).with(0);
+    said.telling(&[&format!(
+        "needs you: backstop gate show g1 --mission {}",
+        ids[0]
+    )]);
+    for id in &ids {
+        let approved = world.backstop(&["gate", "approve", "--mission", id]);
+        approved.with(0).telling(&["shipped"]);
+    }
+    world
+        .backstop(&["queue", "list"])
+        .with(0)
+        .telling(&["the queue is empty"]);
+    world
+        .backstop(&["queue", "start"])
+        .with(0)
+        .telling(&["nothing in the queue is to be worked on"]);
+}
+
+#[test]
+fn nothing_is_lost_with_the_worker() {
+    let world = world(1);
+    let ids = ["a", "b"].map(|name| add(&world, name));
+    world.until_left("at-a");
+    kill_all(&world);
+    let said = world.backstop(&["queue", "list"]).with(0);
+    said.telling(&[
+        "NOBODY works on the queue",
+        "backstop queue start",
+        &format!("  2  {}", ids[1]),
+    ]);
+    let status = world.backstop(&["status", &ids[1]]).with(0);
+    status.telling(&[
+        "NEEDS YOU nobody works on the queue",
+        "backstop queue start",
+    ]);
+    world.leave("go-a", "");
+    world.leave("go-b", "");
+    world.leave("go-c", "");
+    // Whoever adds one more leaves a worker behind for all.
+    let third = add(&world, "c");
+    world.until("all gates", || {
+        ids.iter().chain([&third]).all(|id| is_at_gate(&world, id))
+    });
+    world.nothing_runs();
+    let mut launches = world.launches();
+    launches.dedup();
+    assert_eq!(launches, ["a", "b", "c"]);
+}
+
+#[test]
+fn a_queue_that_stands_still_is_started_and_a_crash_hurts_one_mission() {
+    let world = world(1);
+    let ids = ["a", "b"].map(|name| add(&world, name));
+    world.until_left("at-a");
+    // The process that drives the first one dies; the worker goes on with it, and then with the second.
+    kill(&list(&world)["missions"][0]["driven_by"]);
+    world.until("it is taken up", || world.launches() == ["a", "a"]);
+    kill_all(&world);
+    world.leave("go-a", "");
+    world.leave("go-b", "");
+    world
+        .backstop(&["queue", "start"])
+        .with(0)
+        .telling(&["A worker is left behind"]);
+    world.until("all gates", || ids.iter().all(|id| is_at_gate(&world, id)));
+    world.nothing_runs();
+}
+
+#[track_caller]
+fn refused(said: Said, parts: &[&str]) {
+    said.with(6).telling(parts);
+}
+
+#[test]
+fn what_has_not_begun_is_removed_and_what_has_is_stopped() {
+    let world = world(1);
+    let [first, second, third] = ["a", "b", "c"].map(|name| add(&world, name));
+    world.until_left("at-a");
+    let parts = ["has begun", &format!("backstop stop {first}")];
+    refused(world.backstop(&["queue", "remove", &first]), &parts);
+    let parts = [
+        "stands in the queue",
+        &format!("backstop queue remove {second}"),
+    ];
+    refused(world.backstop(&["clean", &second]), &parts);
+    let removed = world.backstop(&["queue", "remove", &second]).with(0);
+    removed.telling(&[
+        "is out of the queue:\n  b\n",
+        &format!("backstop resume {second}"),
+    ]);
+    refused(
+        world.backstop(&["queue", "remove", &second]),
+        &["does not stand in the queue"],
+    );
+    let stopped = world.backstop(&["stop", &third]).with(0);
+    stopped.telling(&[
+        "It is out of the queue.",
+        &format!("backstop resume {third}"),
+    ]);
+    for id in [&second, &third] {
+        let parked = history_of(&world, id).mission;
+        assert!(matches!(parked.position(), Position::Parked(..)), "{id}");
+    }
+    let stopped = world.backstop(&["stop", &first]).with(0);
+    stopped.telling(&["It is out of the queue."]);
+    world.nothing_runs();
+    // Nothing of it has run, so its record may go; the first has work on record.
+    world.backstop(&["clean", &second, "--journal"]).with(0);
+    assert_eq!(world.missions().len(), 2);
+    refused(
+        world.backstop(&["clean", &first, "--journal"]),
+        &["has not ended"],
+    );
+    world.leave("go-c", "");
+    world.backstop(&["resume", &third]).with(3);
+    assert_eq!(world.launches(), ["a", "c"]);
+}
+
+#[test]
+fn the_base_of_a_mission_in_the_queue_outlives_the_branch_it_was_on() {
+    let world = world(1);
+    let first = add(&world, "a");
+    world.until_left("at-a");
+    world.write("README", "another project\n");
+    let base = world.commit("to be rewritten");
+    let second = add(&world, "b");
+    world.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    world.git(&["reflog", "expire", "--expire=now", "--all"]);
+    world.git(&["gc", "--quiet", "--prune=now"]);
+    world.leave("go-a", "");
+    world.leave("go-b", "");
+    world.until("both gates", || {
+        [&first, &second].iter().all(|id| is_at_gate(&world, id))
+    });
+    world.nothing_runs();
+    let charter = history_of(&world, &second).mission.charter().clone();
+    assert_eq!(charter.fields().base.commit.to_string(), base);
+    world
+        .backstop(&["gate", "approve", "--mission", &second])
+        .with(0);
+    let shipped = format!("backstop/{second}/mission");
+    assert_eq!(world.git(&["rev-parse", &format!("{shipped}~1")]), base);
+}
+
+#[test]
+fn who_waits_for_a_limit_does_not_hold_up_the_queue() {
+    let world = world(1);
+    let settings = std::fs::read_to_string(world.repo().join("backstop.toml")).unwrap();
+    world.write(
+        "backstop.toml",
+        &format!("{settings}shortest_limit_wait = \"1s\"\n"),
+    );
+    world.commit("a short limit");
+    let script = world.leave(
+        "play.toml",
+        "[[step]]\nattempt = 1\ndo = [{ run = \"echo a >>$E2E_SIDE/launches\" }, { rate_limit = { after = \"4s\" } }]\n\
+         [[step]]\ndo = [{ run = \"echo a >>$E2E_SIDE/launches\" }, { write = { path = \"a\", text = \"a\" } }]\n",
+    );
+    let limited = added(&world, "a", &["--script", &script, "--check", "true"]);
+    world.leave("go-b", "");
+    let other = add(&world, "b");
+    world.until("both gates", || {
+        [&limited, &other].iter().all(|id| is_at_gate(&world, id))
+    });
+    assert_eq!(world.launches(), ["a", "b", "a"]);
+    world.nothing_runs();
+}
+
+#[test]
+fn no_more_missions_work_at_once_than_the_operator_wants() {
+    let world = world(2);
+    // The first two wait for each other, so that two do work at once.
+    let agent = "cat >/dev/null; echo + >>\"$E2E_SIDE/marks\"; while test \"$(grep -c + \"$E2E_SIDE/marks\")\" -lt 2; do sleep 0.02; done; sleep 0.05; echo 1 >work; echo - >>\"$E2E_SIDE/marks\"";
+    let ids: Vec<String> = ["a", "b", "c", "d", "e", "f"]
+        .into_iter()
+        .map(|goal| added(&world, goal, &["--exec-command", agent, "--check", "true"]))
+        .collect();
+    world.until("all gates", || ids.iter().all(|id| is_at_gate(&world, id)));
+    world.nothing_runs();
+    let (mut now, mut most) = (0, 0);
+    for mark in world.seen("marks").lines() {
+        now += if mark == "+" { 1 } else { -1 };
+        most = most.max(now);
+    }
+    assert_eq!((now, most), (0, 2), "{}", world.seen("marks"));
+}
+
+#[test]
+fn what_cannot_be_opened_is_refused_when_it_is_added() {
+    let world = world(1);
+    let said = world.backstop(&[
+        "queue",
+        "add",
+        "x",
+        "--agent",
+        "exec",
+        "--exec-command",
+        "true",
+    ]);
+    said.with(2).telling(&["no command would check this work"]);
+    world.write("backstop.toml", "[run]\nparallel = 0\n");
+    let said = world.backstop(&["queue", "add", "x", "--exec-command", "true", "--no-check"]);
+    said.with(2)
+        .telling(&["backstop.toml:2:12", "from 1 to 64"]);
+    assert!(world.missions().is_empty());
+    world.nothing_runs();
+}
