@@ -46,6 +46,8 @@ pub struct Palette {
     pub outside: Vec<Outside>,
     /// Whether attempts end in the plainest ways alone.
     pub calm: bool,
+    /// Whether the operator says why and what is meant, and gives no answer in another shape.
+    pub apt: bool,
 }
 
 /// What an operator does outside of gates.
@@ -63,7 +65,8 @@ pub const fn is_note(fact: &Fact) -> bool {
     matches!(fact, Fact::AttemptStarted(_) | Fact::SessionOpened(_))
 }
 
-/// Every move that the palette allows. Answers to the open gate are in every shape, those that do not fit included.
+/// Every move that the palette allows. Answers to the open gate are in every shape, those that do not fit included, unless
+/// the operator is apt.
 #[must_use]
 pub fn moves(mission: &Mission, palette: &Palette) -> Vec<Move> {
     let now = mission.now();
@@ -77,7 +80,12 @@ pub fn moves(mission: &Mission, palette: &Palette) -> Vec<Move> {
         all.extend(answers.into_iter().map(|(by, fact)| made(by, fact)));
     }
     all.extend(due(mission));
-    let facts = answers(mission)
+    let answers = if palette.apt {
+        apt_answers(mission)
+    } else {
+        answers(mission)
+    };
+    let facts = answers
         .into_iter()
         .filter(|answer| answer.verb != Verb::Grant || grants(mission) < palette.grants)
         .map(Fact::Answered)
@@ -141,6 +149,20 @@ pub fn answers(mission: &Mission) -> Vec<Answer> {
         }
     }
     all
+}
+
+/// Every verb with a note, for the right digest; where the branch was moved, for the work as it is too.
+fn apt_answers(mission: &Mission) -> Vec<Answer> {
+    let Some(gate) = mission.gate() else {
+        return Vec::new();
+    };
+    let moved = mission.lane().moved.as_ref().map(|head| head.tree);
+    let as_it_is = gate.digest.is_none().then_some(None);
+    let meant = gate.digest.or(moved).map(Some);
+    let digests = as_it_is.into_iter().chain(meant);
+    let all = digests.flat_map(|digest| Verb::ALL.map(|verb| (verb, digest)));
+    all.map(|(verb, digest)| answer(gate, verb, digest, Some(note())))
+        .collect()
 }
 
 fn digests(mission: &Mission, gate: &Gate) -> Vec<Option<Digest>> {

@@ -224,6 +224,15 @@ fn whole(opening: Opening) -> Opening {
 /// Large missions, in which everything that can meet, meets: a million states in all, the largest last.
 #[must_use]
 pub fn wide_scenes() -> Vec<Scene> {
+    let mut scenes = wide();
+    for scene in &mut scenes {
+        // In what shapes answers are given the small missions hold.
+        scene.palette.apt = true;
+    }
+    scenes
+}
+
+fn wide() -> Vec<Scene> {
     let calm = |palette: Palette| Palette {
         calm: true,
         ..palette

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use backstop_engine::mode::Account;
-use backstop_engine::outcome::{Interruption, Status};
+use backstop_engine::outcome::Status;
 use backstop_engine::{ArtifactSeen, AttemptEnded, Cost, Fact, GateKind, ParkCause, Position};
 use rustix::process::Signal;
 
@@ -164,7 +164,7 @@ fn held() -> World {
 }
 
 #[test]
-fn a_launch_whose_agent_never_entered_is_not_credited_with_the_work_of_another() {
+fn a_launch_whose_agent_never_entered_is_begun_anew_without_the_work_of_another() {
     let world = held();
     // The planner leaves a commit in the workspace that the lane goes on without.
     let agent = "cat >/dev/null; case $BACKSTOP_STAGE in plan) echo p >planned; git add planned; git commit --quiet -m planned; echo an outline;; code) echo 1 >work;; esac";
@@ -186,20 +186,15 @@ fn a_launch_whose_agent_never_entered_is_not_credited_with_the_work_of_another()
     world.leave("go", "");
     world.at_gate(GateKind::Ship, r#"[{"policy":"ship_always"}]"#);
     let base = world.git(&["rev-parse", "HEAD"]);
-    let tree = world.git(&["rev-parse", "HEAD^{tree}"]);
     let ended = ended(&world);
-    assert_eq!(ended.len(), 3);
+    assert_eq!(ended.len(), 2);
     let planned = ended[0].head.as_ref().unwrap().commit.to_string();
     assert_ne!(planned, base);
-    let cut = &ended[1];
-    let by = Interruption::RunnerDied;
-    assert_eq!(cut.status, Status::Interrupted { by });
-    let head = cut.head.as_ref().unwrap();
-    assert_eq!(head.commit.to_string(), base);
-    assert_eq!(head.tree.digits(), tree);
-    assert_eq!(head.commits, Some(0));
-    assert_eq!(cut.usage.cost, Cost::NoModelWork);
-    let end = ended[2].head.as_ref().unwrap().commit.to_string();
+    assert_eq!(ended[1].status, Status::Success);
+    // Nothing of it was spent, so it is no fault and the same launch.
+    assert_eq!(world.mission().meter().total(Account::InfraTotal), 0);
+    assert_eq!(world.mission().meter().total(Account::Attempts), 2);
+    let end = ended[1].head.as_ref().unwrap().commit.to_string();
     let names = world.git(&["ls-tree", "--name-only", &end]);
     assert_eq!(names, "README\nwork");
     world.nothing_runs();

@@ -20,6 +20,9 @@ use backstop_testkit::{Opening, Scene, Walk, bound};
 
 use searches::found;
 
+/// Facts that do not fit are tried in every state.
+pub(crate) const MISFITS: usize = 1;
+
 /// The scenes that are searched here.
 pub(crate) fn wanted() -> Vec<Scene> {
     backstop_testkit::scenes()

@@ -23,6 +23,7 @@ pub(crate) struct Watch {
     books: VecDeque<Book>,
     first: usize,
     supervised: bool,
+    states: usize,
 }
 
 impl Watch {
@@ -36,6 +37,7 @@ impl Watch {
             books: VecDeque::from([Book::opened(&opened)]),
             first: 0,
             supervised: charter.fields().mode == Mode::Supervise,
+            states: 0,
         }
     }
 
@@ -94,6 +96,14 @@ impl Watch {
         if let Some(gate) = mission.gate() {
             self.offers(mission, gate);
         }
+        self.states += 1;
+        if self.states.is_multiple_of(crate::MISFITS) {
+            self.misfits(mission);
+        }
+    }
+
+    /// What does not fit is refused with words, and changes nothing.
+    fn misfits(&mut self, mission: &Mission) {
         let as_it_was = mission.clone();
         for event in misfits(mission) {
             match mission.decide(&event) {

@@ -14,6 +14,9 @@ use backstop_testkit::Scene;
 
 use searches::found;
 
+/// Facts that do not fit are tried in one state of so many: what they are does not depend on what meets.
+pub(crate) const MISFITS: usize = 16;
+
 /// The scenes that are searched here.
 pub(crate) fn wanted() -> Vec<Scene> {
     backstop_testkit::wide_scenes()
