@@ -120,7 +120,12 @@ fn start(place: &Place) -> Result<Status, Fault> {
     place::operator(None)?;
     let queue = read(place)?;
     if queue.worker.is_none() && !queue.stands_still() {
-        return out::say("nothing in the queue is to be worked on\n");
+        let driven = queue.missions.iter().any(|one| one.place.is_some());
+        return out::say(if driven {
+            "each mission of the queue that goes on has its process: nothing is to be started\n"
+        } else {
+            "nothing in the queue is to be worked on\n"
+        });
     }
     out::say(&begin(place, &queue)?)
 }
@@ -144,7 +149,7 @@ fn list(place: &Place, json: bool) -> Result<Status, Fault> {
         Some(pid) => {
             let _ = writeln!(
                 text,
-                "\nprocess {pid} works on the queue, at most {} missions at once",
+                "\nprocess {pid} works on the queue, at most {} at once",
                 queue.parallel
             );
         }
@@ -152,6 +157,14 @@ fn list(place: &Place, json: bool) -> Result<Status, Fault> {
             text.push_str("\nNOBODY works on the queue: go on with\n  backstop queue start\n");
         }
         None => {}
+    }
+    if let Err(wrong) = opening::configuration(place.repository.root()) {
+        let _ = writeln!(
+            text,
+            "\nthe configuration is wrong, so the default of {} at once counts:\n{}",
+            queue.parallel,
+            Fault::from(wrong)
+        );
     }
     out::say(&text)
 }
@@ -161,16 +174,12 @@ fn line(text: &mut String, one: &Queued) {
     let place = one
         .place
         .map_or_else(|| "-".into(), |place| place.to_string());
-    let driven = seen
-        .driven_by
-        .map(|pid| format!("; driven by process {pid}"));
-    let _ = writeln!(
-        text,
-        "{place:>3}  {}  {}{}",
-        seen.mission,
-        seen.now,
-        driven.unwrap_or_default()
-    );
+    let driven = match seen.driven_by {
+        Some(pid) => format!("; driven by process {pid}"),
+        None if one.begun && one.place.is_some() => "; no process drives it".into(),
+        None => String::new(),
+    };
+    let _ = writeln!(text, "{place:>3}  {}  {}{}", seen.mission, seen.now, driven);
     let _ = writeln!(text, "     {}", seen.goal);
     for wait in status::waits(seen, clock::now()) {
         let _ = writeln!(text, "     {wait}");

@@ -44,7 +44,7 @@ struct Worker {
 }
 
 impl Worker {
-    /// Starts what is next; whether something runs.
+    /// Starts what is next; whether something runs, or waits until what others drive has ended.
     fn turn(&mut self, place: &Place) -> Result<bool, Fault> {
         self.reap()?;
         let parallel = opening::parallel(place.repository.root());
@@ -64,13 +64,12 @@ impl Worker {
                 Err(fault) => note(&format!("{id}  cannot be driven: {fault}\n")),
             }
         }
-        Ok(!self.running.is_empty())
+        Ok(!self.running.is_empty() || !self.is_done(place)?)
     }
 
-    /// Whether nothing runs and nothing is to be started.
+    /// Whether nothing would be started, however many worked at once.
     fn is_done(&mut self, place: &Place) -> Result<bool, Fault> {
-        let parallel = opening::parallel(place.repository.root());
-        let next = self.chooser.look(&place.home, parallel, |_| false)?;
+        let next = self.chooser.look(&place.home, u16::MAX, |_| false)?;
         Ok(next.is_empty())
     }
 
@@ -84,7 +83,7 @@ impl Worker {
         }
         for (id, status) in ended {
             self.running.remove(&id);
-            note(&format!("{id}  {status}\n"));
+            note(&format!("{id}  its process has ended: {status}\n"));
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use backstop_engine::GateKind;
 use backstop_engine::vocab::Digest;
 use nix::mount::{MntFlags, MsFlags, mount, umount, umount2};
 use nix::sched::{CloneFlags, unshare};
+use rustix::process::{Resource, Rlimit, prlimit};
 
 use crate::support::{BACKSTOP, World, exec_run};
 
@@ -260,5 +261,41 @@ fn a_mission_whose_folder_is_closed_is_told_and_goes_on_when_it_is_open_again() 
     stands_still(&world, &before);
     let head = "never made";
     assert!(!fs::read_to_string(world.journal()).unwrap().contains(head));
+    ends_well(&world, &before);
+}
+
+/// A file that may grow no more: nothing at all can be put on record, whatever room a page of a disk has left.
+#[test]
+fn an_agent_is_ended_where_its_stop_cannot_be_put_on_record() {
+    let world = World::new();
+    world.write("backstop.toml", "[limits]\nstop_grace = \"200ms\"\n");
+    world.commit("a short grace");
+    let agent = agent(
+        &world,
+        &format!("sleep 1000 & setsid sleep 1000 &\n{HOLD}\n"),
+    );
+    let mut command = world.shell(r#"trap '' XFSZ; exec "$0" "$@""#);
+    command.arg(BACKSTOP).args(exec_run(&agent, CHECK, &[]));
+    let runner = world.begin(command);
+    world.until_left("trouble");
+    world.until("the start on record", || {
+        world.facts().contains(&"attempt_started".to_owned())
+    });
+    let before = fs::read(world.journal()).unwrap();
+    let most = u64::try_from(before.len()).unwrap();
+    let limit = Rlimit {
+        current: Some(most),
+        maximum: Some(most),
+    };
+    prlimit(Some(runner.pid()), Resource::Fsize, limit).unwrap();
+    world
+        .backstop(&["stop", &world.id()])
+        .with(6)
+        .telling(&["try again"]);
+    runner
+        .end()
+        .with(1)
+        .telling(&["File too large", "nothing was overwritten"]);
+    stands_still(&world, &before);
     ends_well(&world, &before);
 }

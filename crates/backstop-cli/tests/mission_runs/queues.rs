@@ -1,12 +1,14 @@
 //! The queue: what stands in it is worked on in order, in the background, and nothing of it is lost with its worker.
 
+use std::path::PathBuf;
+
 use backstop_engine::Position;
 use backstop_runner::history::{self, History};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::slots::{holding, world};
-use crate::support::{Said, World};
+use crate::support::{Said, World, exec_run};
 
 /// Puts a mission into the queue whose agent is at work until it is let go; its id.
 fn add(world: &World, name: &str) -> String {
@@ -37,10 +39,13 @@ fn states(world: &World) -> Vec<(String, String)> {
         .collect()
 }
 
+fn dir_of(world: &World, id: &str) -> PathBuf {
+    let mut dirs = world.missions().into_iter();
+    dirs.find(|dir| dir.ends_with(id)).unwrap()
+}
+
 fn history_of(world: &World, id: &str) -> History {
-    let dirs = world.missions();
-    let dir = dirs.iter().find(|dir| dir.ends_with(id)).unwrap();
-    history::read(&dir.join("journal.jsonl")).unwrap()
+    history::read(&dir_of(world, id).join("journal.jsonl")).unwrap()
 }
 
 fn is_at_gate(world: &World, id: &str) -> bool {
@@ -69,9 +74,10 @@ fn kill_all(world: &World) {
 #[test]
 fn the_queue_is_worked_on_in_order_and_left_at_gates() {
     let world = world(1);
-    let ids = ["a", "b", "c"].map(|name| add(&world, name));
-    world.until_left("at-a");
-    let expected = [("a", "working"), ("b", "queued"), ("c", "queued")];
+    // Their order is not that of their names.
+    let ids = ["b", "c", "a"].map(|name| add(&world, name));
+    world.until_left("at-b");
+    let expected = [("b", "working"), ("c", "queued"), ("a", "queued")];
     world.until("all but the first wait", || {
         states(&world) == expected.map(|(goal, state)| (goal.to_owned(), state.to_owned()))
     });
@@ -80,16 +86,18 @@ fn the_queue_is_worked_on_in_order_and_left_at_gates() {
         &format!("  1  {}  ", ids[0]),
         "; driven by process ",
         &format!("  3  {}  in the queue; nothing of it has run", ids[2]),
-        "works on the queue, at most 1 missions at once",
+        "works on the queue, at most 1 at once",
     ]);
     let status = world.backstop(&["status", &ids[2]]).with(0);
     status.telling(&["in the queue; nothing of it has run"]);
-    for name in ["c", "b", "a"] {
+    // Who names none means one that has begun.
+    world.backstop(&["logs"]).with(0).holding(&[&ids[0]]);
+    for name in ["a", "c", "b"] {
         world.leave(&format!("go-{name}"), "");
     }
     world.until("all gates", || ids.iter().all(|id| is_at_gate(&world, id)));
     world.nothing_runs();
-    assert_eq!(world.launches(), ["a", "b", "c"]);
+    assert_eq!(world.launches(), ["b", "c", "a"]);
     let said = world.backstop(&["queue", "list"]).with(0);
     said.telling(&[&format!(
         "needs you: backstop gate show g1 --mission {}",
@@ -119,8 +127,12 @@ fn nothing_is_lost_with_the_worker() {
     said.telling(&[
         "NOBODY works on the queue",
         "backstop queue start",
+        "at work: code; no process drives it",
         &format!("  2  {}", ids[1]),
     ]);
+    // One that has begun is not taken out, though nobody drives it.
+    let parts = ["has begun"];
+    refused(world.backstop(&["queue", "remove", &ids[0]]), &parts);
     let status = world.backstop(&["status", &ids[1]]).with(0);
     status.telling(&[
         "NEEDS YOU nobody works on the queue",
@@ -196,6 +208,7 @@ fn what_has_not_begun_is_removed_and_what_has_is_stopped() {
     }
     let stopped = world.backstop(&["stop", &first]).with(0);
     stopped.telling(&["It is out of the queue."]);
+    assert!(states(&world).is_empty());
     world.nothing_runs();
     // Nothing of it has run, so its record may go; the first has work on record.
     world.backstop(&["clean", &second, "--journal"]).with(0);
@@ -297,4 +310,68 @@ fn what_cannot_be_opened_is_refused_when_it_is_added() {
         .telling(&["backstop.toml:2:12", "from 1 to 64"]);
     assert!(world.missions().is_empty());
     world.nothing_runs();
+}
+
+/// How often the worker has started a process for a mission.
+fn driven(world: &World, id: &str) -> usize {
+    let log = world.missions()[0].join("../../queue.log");
+    let log = std::fs::read_to_string(log).unwrap();
+    let ours = |line: &&str| line.starts_with(id) && line.ends_with("drives it");
+    log.lines().filter(ours).count()
+}
+
+#[test]
+fn a_mission_that_nothing_comes_of_is_started_once() {
+    let world = world(1);
+    let [first, second] = ["a", "b"].map(|name| add(&world, name));
+    world.until_left("at-a");
+    let blobs = dir_of(&world, &second).join("blobs");
+    std::fs::remove_dir_all(&blobs).unwrap();
+    std::fs::write(&blobs, "no folder").unwrap();
+    world.leave("go-a", "");
+    world.leave("go-b", "");
+    world.until("the gate", || is_at_gate(&world, &first));
+    world.until("the end of the worker", || list(&world)["worker"].is_null());
+    assert_eq!(driven(&world, &second), 1);
+    std::fs::remove_file(&blobs).unwrap();
+    std::fs::create_dir(&blobs).unwrap();
+    world.backstop(&["queue", "start"]).with(0);
+    world.until("the gate", || is_at_gate(&world, &second));
+    world.nothing_runs();
+}
+
+#[test]
+fn what_somebody_else_drives_is_left_to_them() {
+    let world = world(1);
+    let ids = ["a", "b"].map(|name| add(&world, name));
+    world.until_left("at-a");
+    kill(&list(&world)["worker"]);
+    world.until("the end of the worker", || list(&world)["worker"].is_null());
+    let said = world.backstop(&["queue", "list"]).with(0);
+    said.telling(&["NOBODY works on the queue"]);
+    world.backstop(&["queue", "start"]).with(0);
+    world.until("the worker", || !list(&world)["worker"].is_null());
+    world.write("backstop.toml", "[run]\nparalel = 1\n");
+    let said = world.backstop(&["queue", "list"]).with(0);
+    said.telling(&["the configuration is wrong", "did you mean `parallel`"]);
+    world.git(&["checkout", "--quiet", "backstop.toml"]);
+    world.leave("go-a", "");
+    world.leave("go-b", "");
+    world.until("both gates", || ids.iter().all(|id| is_at_gate(&world, id)));
+    world.nothing_runs();
+    assert_eq!(ids.map(|id| driven(&world, &id)), [1, 1]);
+}
+
+#[test]
+fn what_does_not_stand_in_the_queue_is_not_driven_by_it() {
+    let world = world(1);
+    let agent = holding("a");
+    let mut runner = world.start(&exec_run(&agent, "true", &[]));
+    world.until_left("at-a");
+    runner.kill();
+    let id = world.id();
+    world.backstop(&["queue", "drive", &id]).with(0);
+    assert_eq!(world.launches(), ["a"]);
+    world.leave("go-a", "");
+    world.backstop(&["resume", &id]).with(3);
 }

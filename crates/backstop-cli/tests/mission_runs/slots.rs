@@ -2,6 +2,7 @@
 
 use backstop_engine::mode::Account;
 use backstop_engine::{Effect, Fact, GateKind, Position};
+use backstop_runner::clock;
 use backstop_runner::history::{self, History, Step};
 use rustix::process::Signal;
 
@@ -190,4 +191,86 @@ fn a_mission_that_the_machine_has_no_room_for_is_not_begun_and_says_what_is_miss
             .with(8)
             .telling(&["943718400 MiB are needed"]);
     }
+}
+
+#[test]
+fn who_waits_for_a_slot_hears_of_a_new_number() {
+    let world = world(1);
+    let (first, second) = one_works_and_one_waits(&world);
+    world.write("backstop.toml", "[run]\nparallel = 2\n");
+    world.until_left("at-b");
+    world.leave("go-a", "");
+    world.leave("go-b", "");
+    first.end().with(3);
+    second.end().with(3);
+}
+
+#[test]
+fn who_waits_for_a_person_lets_others_work() {
+    let world = world(1);
+    world.leave("go-a", "");
+    world.leave("go-b", "");
+    let (a, b) = (holding("a"), holding("b"));
+    let first = world.start(&exec_run(&a, "true", &["--wait"]));
+    world.until("the gate", || first.told().contains("ship gate g1 opened"));
+    world.start(&exec_run(&b, "true", &[])).end().with(3);
+    let (id, _) = of(&world, "a");
+    world.backstop(&["stop", &id]).with(0);
+    first.end().with(4);
+}
+
+/// The first attempt fails a check that is at work until it is let go.
+const CHECKED: &str = r#"
+[[step]]
+attempt = 1
+do = [{ write = { path = "one", text = "1" } }]
+[[step]]
+do = [{ write = { path = "two", text = "2" } }]
+"#;
+const HELD: &str = r#"! test -e one || { touch "$E2E_SIDE/at-check"; while ! test -e "$E2E_SIDE/go-check"; do sleep 0.02; done; test -e two; }"#;
+
+fn one_in_a_check(world: &World) -> Started {
+    let script = world.leave("at-checked.toml", CHECKED);
+    let args = [
+        "run", "x", "--from", "code", "--script", &script, "--check", HELD,
+    ];
+    let checked = world.start(&args);
+    world.until_left("at-check");
+    checked
+}
+
+#[test]
+fn who_meets_the_limit_of_another_between_attempts_gives_its_slot_up() {
+    let world = world(1);
+    let mut checked = one_in_a_check(&world);
+    let account = world.missions()[0].join("../../accounts/scripted.json");
+    let limit = |until: u64| {
+        let text = serde_json::json!({ "until": until, "mission": "another" });
+        std::fs::write(&account, text.to_string()).unwrap();
+    };
+    limit(clock::now().as_millis() + 3_600_000);
+    world.leave("go-check", "");
+    world.leave("go-b", "");
+    let b = holding("b");
+    world.start(&exec_run(&b, "true", &[])).end().with(3);
+    assert!(!checked.has_ended());
+    limit(1);
+    checked.end().with(3);
+}
+
+#[test]
+fn checks_that_are_taken_up_again_wait_for_a_slot_too() {
+    let world = world(1);
+    let mut checked = one_in_a_check(&world);
+    let id = world.id();
+    checked.kill();
+    let b = holding("b");
+    let other = world.start(&exec_run(&b, "true", &[]));
+    world.until_left("at-b");
+    let again = world.start(&["resume", &id]);
+    world.until("the wait", || again.told().contains("waits for a slot"));
+    world.leave("go-b", "");
+    world.leave("go-check", "");
+    other.end().with(3);
+    again.end().with(3);
 }

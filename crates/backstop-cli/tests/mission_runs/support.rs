@@ -463,11 +463,12 @@ impl Started {
         self.child.wait().unwrap();
     }
 
+    pub(crate) fn pid(&self) -> rustix::process::Pid {
+        rustix::process::Pid::from_child(&self.child)
+    }
+
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
-        let pid = i32::try_from(self.child.id())
-            .ok()
-            .and_then(rustix::process::Pid::from_raw);
-        rustix::process::kill_process(pid.unwrap(), signal).unwrap();
+        rustix::process::kill_process(self.pid(), signal).unwrap();
     }
 
     pub(crate) fn has_ended(&mut self) -> bool {

@@ -127,7 +127,7 @@ fn an_attribute_of_the_agents_that_asks_for_a_filter_of_the_users() {
 #[test]
 fn ignored_files_stay_out() {
     begun("printf 'target/\\n' >.gitignore; printf 'private\\n' >.git/info/exclude; printf '*.swp\\n' >\"$HOME/ignore\"; git config --global core.excludesFile \"~/ignore\"; git add -A; git commit -q -m ignore")
-        .agent("mkdir target; echo x >target/x; echo x >private; echo x >a.swp; printf 'left\\n' >left.txt")
+        .agent("mkdir target; echo x >target/x; echo x >private; echo x >a.swp; git check-ignore -q private; printf 'left\\n' >left.txt")
         .ships(&[("left.txt", "100644 left\n")])
         .holds();
 }

@@ -20,6 +20,7 @@ fn one_whose_head_is_on_no_branch() {
 fn a_shallow_clone() {
     begun("echo two >>README; git commit -q -a -m two; git clone -q --depth=1 \"file://$W/repo\" \"$W/shallow\"")
         .at("shallow")
+        .agent("git log --oneline >/dev/null; printf 'made\\n' >made.txt; git add made.txt; git commit -q -m made; printf 'left\\n' >left.txt")
         .says(&["history is shallow"])
         .holds();
 }

@@ -49,6 +49,22 @@ fn one_that_moves_to_a_commit_of_its_remote() {
 }
 
 #[test]
+fn one_that_lies_in_a_folder_and_moves() {
+    lib("git rm -q lib; rm -rf .git/modules/lib; git submodule --quiet add \"$W/side/lib.git\" deps/lib; printf '[workspace]\\nsetup = [\"git submodule --quiet update --init\"]\\n' >backstop.toml; git add -A; git commit -q -m deps\n")
+        .agent("cd deps/lib; echo more >l; git commit -q -a -m more; git push -q origin HEAD:main; cd ../..; git add deps; git commit -q -m lib")
+        .ships(&[("deps/lib", "160000")])
+        .holds();
+}
+
+#[test]
+fn one_that_moves_beside_one_that_stays_empty() {
+    lib("git init -q \"$W/other\"; cd \"$W/other\"; echo o >o; git add o; git commit -q -m o; cd \"$W/repo\"; git submodule --quiet add \"$W/other\" other; printf '[workspace]\\nsetup = [\"git submodule --quiet update --init lib\"]\\n' >backstop.toml; git add -A; git commit -q -m other\n")
+        .agent("cd lib; echo more >l; git commit -q -a -m more; git push -q origin HEAD:main; cd ..; git add lib; git commit -q -m lib")
+        .ships(&[("lib", "160000")])
+        .holds();
+}
+
+#[test]
 fn one_that_moves_to_a_commit_that_nobody_else_has() {
     let world = lib(FILLS)
         .agent("cd lib; echo more >l; git commit -q -a -m more; git rev-parse HEAD >\"$E2E_SIDE/commit\"; cd ..; git add lib; git commit -q -m lib")
