@@ -3,6 +3,8 @@
 //! First the crate's own tests are tried on each change, then those of the testkit on what survived. Only a copy of the
 //! sources is changed. It takes hours and is no step of `ci`. What no test can notice is listed with the reason in `.cargo/mutants.toml`.
 
+use std::fs;
+
 use crate::failure::Failure;
 use crate::program::Line;
 use crate::repo::Repo;
@@ -24,6 +26,9 @@ const CRATES: [&str; 7] = [
     "backstop-engine",
 ];
 
+/// Where cargo-mutants leaves what it found. It makes no folder in a missing one.
+const RESULTS: &str = "target/mutants";
+
 /// Tries the changes of one crate, or of all.
 pub(crate) fn check(repo: &Repo, only: Option<&str>) -> Result<(), Failure> {
     let wanted = |name: &&str| only.is_none_or(|only| only == *name);
@@ -37,6 +42,8 @@ pub(crate) fn check(repo: &Repo, only: Option<&str>) -> Result<(), Failure> {
     }
     let program = MUTANTS.ready(&repo.root)?;
     let program = program.to_string_lossy();
+    let results = repo.root.join(RESULTS);
+    fs::create_dir_all(&results).map_err(|error| Failure::file(&results, error))?;
     if own(&program, &wanted).run(&repo.root).is_err() {
         kit(&program, &wanted).run(&repo.root)?;
     }
@@ -45,10 +52,8 @@ pub(crate) fn check(repo: &Repo, only: Option<&str>) -> Result<(), Failure> {
 
 /// The changes of those crates.
 fn tries(program: &str, names: &[&str]) -> Line {
-    let line = Line::new(
-        program,
-        "mutants --colors never --cap-lints true --output target/mutants",
-    );
+    let line = Line::new(program, "mutants --colors never --cap-lints true --output");
+    let line = line.with(RESULTS);
     names
         .iter()
         .fold(line, |line, name| line.with("--package").with(*name))
