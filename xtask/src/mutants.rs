@@ -1,7 +1,9 @@
 //! `mutants`: every small change to the policy crates and the engine that the tests should notice, with a pinned cargo-mutants.
 //!
-//! First the crate's own tests are tried on each change, then those of the testkit on what survived. It takes hours and is
-//! no step of `ci`. What no test can notice is listed with the reason in `.cargo/mutants.toml`.
+//! First the crate's own tests are tried on each change, then those of the testkit on what survived. Only a copy of the
+//! sources is changed. It takes hours and is no step of `ci`. What no test can notice is listed with the reason in `.cargo/mutants.toml`.
+
+use std::fs;
 
 use crate::failure::Failure;
 use crate::program::Line;
@@ -24,10 +26,13 @@ const CRATES: [&str; 7] = [
     "backstop-engine",
 ];
 
+/// Where cargo-mutants leaves what it found. It makes no folder in a missing one.
+const RESULTS: &str = "target/mutants";
+
 /// Tries the changes of one crate, or of all.
 pub(crate) fn check(repo: &Repo, only: Option<&str>) -> Result<(), Failure> {
-    let wanted = |name: &&&str| only.is_none_or(|only| only == **name);
-    let wanted: Vec<&&str> = CRATES.iter().filter(wanted).collect();
+    let wanted = |name: &&str| only.is_none_or(|only| only == *name);
+    let wanted: Vec<&str> = CRATES.into_iter().filter(wanted).collect();
     if wanted.is_empty() {
         return Err(Failure::Usage(format!(
             "`{}` is not tried: use one of {}",
@@ -36,27 +41,43 @@ pub(crate) fn check(repo: &Repo, only: Option<&str>) -> Result<(), Failure> {
         )));
     }
     let program = MUTANTS.ready(&repo.root)?;
-    for name in wanted {
-        let own = tries(&program.to_string_lossy(), name);
-        if own.run(&repo.root).is_err() {
-            kit(&program.to_string_lossy(), name).run(&repo.root)?;
-        }
+    let program = program.to_string_lossy();
+    let results = repo.root.join(RESULTS);
+    fs::create_dir_all(&results).map_err(|error| Failure::file(&results, error))?;
+    if own(&program, &wanted).run(&repo.root).is_err() {
+        kit(&program, &wanted).run(&repo.root)?;
     }
     Ok(())
 }
 
-/// The changes of a crate, against its own tests.
-fn tries(program: &str, name: &str) -> Line {
-    Line::new(program, "mutants --no-shuffle --colors never")
-        .with("--output")
-        .with(format!("target/mutants/{name}"))
-        .with("--package")
-        .with(name)
+/// The changes of those crates.
+fn tries(program: &str, names: &[&str]) -> Line {
+    let line = Line::new(program, "mutants --colors never --cap-lints true --output");
+    let line = line.with(RESULTS);
+    names
+        .iter()
+        .fold(line, |line, name| line.with("--package").with(*name))
+}
+
+/// Each change against the tests of its own crate, but for those of what must not compile: they are slow, and what a
+/// function does inside makes no difference to them.
+fn own(program: &str, names: &[&str]) -> Line {
+    tries(program, names)
+        .with("--profile")
+        .with("mutants")
+        .with("--")
+        .with("--lib")
+        .with("--tests")
+        .with("--")
+        .with("--skip")
+        .with("cannot_be_forged")
+        .with("--skip")
+        .with("is_not_forged")
 }
 
 /// What survived those, against the small searches, the model and the simulation.
-fn kit(program: &str, name: &str) -> Line {
-    tries(program, name)
+fn kit(program: &str, names: &[&str]) -> Line {
+    tries(program, names)
         .with("--iterate")
         .with("--test-package")
         .with("backstop-testkit")
@@ -75,14 +96,16 @@ mod tests {
 
     #[test]
     fn what_survives_the_crates_own_tests_is_tried_with_the_testkit() {
-        let lines = [tries("m", "backstop-mode"), kit("m", "backstop-mode")].map(|l| l.to_string());
-        let own = "m mutants --no-shuffle --colors never --output target/mutants/backstop-mode --package backstop-mode";
-        assert_eq!(lines[0], own);
+        let names = ["backstop-mode", "backstop-plan"];
+        let lines = [own("m", &names), kit("m", &names)].map(|line| line.to_string());
+        let both = "m mutants --colors never --cap-lints true --output target/mutants \
+                    --package backstop-mode --package backstop-plan";
+        let tests = "-- --lib --tests -- --skip cannot_be_forged --skip is_not_forged";
+        assert_eq!(lines[0], format!("{both} --profile mutants {tests}"));
+        let tests = "-- --test laws --test model --test simulation";
         assert_eq!(
             lines[1],
-            format!(
-                "{own} --iterate --test-package backstop-testkit -- --test laws --test model --test simulation"
-            )
+            format!("{both} --iterate --test-package backstop-testkit {tests}")
         );
     }
 }

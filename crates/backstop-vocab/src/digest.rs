@@ -219,9 +219,34 @@ mod tests {
         ] {
             assert!(bad.parse::<Digest>().is_err(), "{bad}");
         }
+        let (sha1, sha256) = ("ab".repeat(20), "ab".repeat(32));
+        for digits in [sha1, sha256] {
+            let other = format!("md5:{digits}");
+            assert!(other.parse::<Digest>().is_err(), "{other}");
+        }
         for bad in ["", "HEAD", &"g".repeat(40), &"a".repeat(41)] {
             assert!(bad.parse::<CommitId>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_commit_id_is_forty_or_sixty_four_digits_lower_cased() {
+        for length in [40, 64] {
+            let digits = "a".repeat(length);
+            let id: CommitId = "A".repeat(length).parse().unwrap();
+            assert_eq!((id.as_str(), id.to_string()), (&*digits, digits.clone()));
+            let wire = format!("\"{digits}\"");
+            assert_eq!(serde_json::to_string(&id).unwrap(), wire);
+            assert_eq!(serde_json::from_str::<CommitId>(&wire).unwrap(), id);
+        }
+    }
+
+    #[test]
+    fn a_digest_is_written_as_it_is_printed() {
+        let digest = Digest::of(b"");
+        let wire = serde_json::to_string(&digest).unwrap();
+        assert_eq!(wire, format!("\"{digest}\""));
+        assert_eq!(serde_json::from_str::<Digest>(&wire).unwrap(), digest);
     }
 
     proptest! {

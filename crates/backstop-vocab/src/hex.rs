@@ -16,7 +16,9 @@ pub(crate) fn read<const N: usize>(text: &str) -> Option<[u8; N]> {
     }
     let mut out = [0; N];
     for (slot, [high, low]) in out.iter_mut().zip(pairs) {
-        *slot = (nibble(*high)? << 4) | nibble(*low)?;
+        *slot = nibble(*high)?
+            .saturating_mul(16)
+            .saturating_add(nibble(*low)?);
     }
     Some(out)
 }

@@ -206,6 +206,8 @@ mod tests {
             let id = MissionId::clip(text);
             assert_eq!(id.as_str().parse::<MissionId>(), Ok(id.clone()));
         }
+        assert_eq!(MissionId::clip("Fix-it_1.0!").as_str(), "fix-it_1.0");
+        assert_eq!(MissionId::clip(&"x".repeat(100)).as_str(), "x".repeat(64));
     }
 
     #[test]

@@ -63,3 +63,16 @@ impl Operator {
         &self.signature
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn a_signature_is_printed_as_the_name() {
+        let name: OperatorName = "Ada L.".parse().unwrap();
+        let channel = Channel::Cli;
+        assert_eq!(Signature { name, channel }.to_string(), "Ada L.");
+    }
+}

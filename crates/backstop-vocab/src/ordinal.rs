@@ -111,4 +111,11 @@ mod tests {
         assert!(Attempt::try_from(0).is_err());
         assert!(serde_json::from_str::<Phase>("0").is_err());
     }
+
+    #[test]
+    fn an_effect_is_printed_with_its_number() {
+        let id = EffectId::new(6).next();
+        assert_eq!(id.number(), 7);
+        assert_eq!(alloc::format!("{id}"), "e7");
+    }
 }

@@ -117,6 +117,7 @@ mod tests {
     fn long_text_is_refused_when_parsed_and_cut_when_clipped() {
         let words = "12345".parse::<Text<4>>().unwrap_err().to_string();
         assert_eq!(words, "the text has 5 bytes: use at most 4");
+        assert_eq!("1234".parse::<Text<4>>().unwrap().to_string(), "1234");
         assert_eq!(Text::<4>::clip("12345").as_str(), "1234");
         assert_eq!(Text::<4>::clip("123é").as_str(), "123");
     }
@@ -132,8 +133,18 @@ mod tests {
             "\u{202e}",
         ] {
             assert!(is_blank(blank), "{blank:?}");
+            assert!(Text::<40>::clip(blank).is_blank(), "{blank:?}");
         }
         assert!(!is_blank("."));
+        assert!(!Text::<40>::clip(".").is_blank());
+    }
+
+    #[test]
+    fn a_text_is_written_as_it_is_and_read_without_controls() {
+        let text: Text<4> = serde_json::from_str(r#""a\u0007b""#).unwrap();
+        assert_eq!(text.as_str(), "ab");
+        assert_eq!(serde_json::to_string(&text).unwrap(), r#""ab""#);
+        assert!(serde_json::from_str::<Text<4>>(r#""12345""#).is_err());
     }
 
     proptest! {

@@ -134,6 +134,14 @@ mod tests {
     }
 
     #[test]
+    fn a_moment_and_a_span_are_milliseconds() {
+        assert_eq!(Timestamp::from_millis(1_234).as_millis(), 1_234);
+        assert_eq!(Span::from_secs(61).as_millis(), 61_000);
+        assert_eq!(Span::from_millis(61_999).as_secs(), 61);
+        assert_eq!(Span::from_secs(2).times(3), Span::from_millis(6_000));
+    }
+
+    #[test]
     fn a_span_reads_in_its_two_largest_units() {
         let cases = [
             (Span::from_millis(250), "250ms"),

@@ -61,6 +61,7 @@ fn an_opening_is_bound_to_what_was_judged() {
         for state in [StateKind::Passed, StateKind::Overridden] {
             let board = in_state(state, *kind);
             let held = board.admit(&role("verifier"), &now(2)).unwrap_err();
+            assert_eq!(held.role(), Some(&role("verifier")));
             assert_eq!(held.holders()[0].state, StateKind::Pending);
             assert_eq!(
                 held.holders()[0].reason,
@@ -73,7 +74,7 @@ fn an_opening_is_bound_to_what_was_judged() {
                 board.admit(&role("verifier"), &Judged::default()).is_err(),
                 "unmeasured holds"
             );
-            assert!(board.settle(&now(2)).is_err());
+            assert_eq!(board.settle(&now(2)).unwrap_err().role(), None);
             assert!(
                 board.admit(&role("verifier"), &now(1)).is_ok(),
                 "the same tree again"
@@ -687,6 +688,11 @@ fn only_what_has_not_begun_is_waived() {
     assert_eq!(
         waived.status(&now(1))[1].to_string(),
         "s (approve, scout): waived, by ada: findings are in the issue"
+    );
+    let silent = new.waive(&operator(), &[role("scout")], &note(" "));
+    assert_eq!(
+        silent.unwrap().status(&now(1))[1].to_string(),
+        "s (approve, scout): waived, by ada"
     );
     for state in StateKind::ALL {
         let begun = in_state(*state, GateKind::Verify);

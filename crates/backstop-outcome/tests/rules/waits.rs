@@ -33,6 +33,8 @@ fn a_reset_that_is_past_or_too_near_waits_a_minute() {
 
 #[test]
 fn a_reset_more_than_eight_days_away_is_a_persons_to_decide() {
+    let last = at(Span::from_millis(8 * 86_400_000));
+    assert_eq!(known(last), Wait::Until(last));
     let far = at(Span::from_millis(8 * 86_400_000 + 1));
     assert_eq!(known(far), Wait::TooFar(far));
     let end = Timestamp::from_millis(u64::MAX);
