@@ -180,6 +180,6 @@ mod tests {
         let names: Vec<&str> = steps().iter().map(|step| step.name).collect();
         let wanted = "fmt clippy test bugs e2e doc check-pure check-arrows tidy tables deny";
         assert_eq!(names.join(" "), wanted);
-        assert_eq!(steps()[7].repeat(), "cargo xtask ci --only tidy");
+        assert_eq!(steps()[8].repeat(), "cargo xtask ci --only tidy");
     }
 }
