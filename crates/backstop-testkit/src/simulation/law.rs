@@ -48,7 +48,7 @@ impl Taken<'_> {
 type Law = (&'static str, fn(&Watch, &Taken<'_>) -> bool);
 
 /// Each law by its name, and whether a step keeps it.
-const LAWS: [Law; 12] = [
+const LAWS: [Law; 13] = [
     ("the same again", same_again),
     ("bound", within_bound),
     ("ship", ships),
@@ -56,6 +56,7 @@ const LAWS: [Law; 12] = [
     ("streak", streak),
     ("separate", separate),
     ("kept", kept),
+    ("in a row", in_a_row),
     ("fault", faults),
     ("answer", answers),
     ("reject counted", reject_counted),
@@ -203,6 +204,19 @@ fn kept(_: &Watch, taken: &Taken<'_>) -> bool {
         Account::ActiveTime,
     ];
     granted || !of_mission.into_iter().any(fell) && (new_lane || !of_lane.into_iter().any(fell))
+}
+
+/// Faults in a row and waits in a row are forgotten on the way to another stage, in a new lane and by a grant, the faults
+/// also when an attempt ends without one: not when somebody goes on with a parked mission.
+fn in_a_row(_: &Watch, taken: &Taken<'_>) -> bool {
+    let kept = |account| {
+        let (was, is) = taken.used(account);
+        is >= was
+    };
+    let moved = taken.before.stage() != taken.done.mission.stage();
+    let anew = taken.fired(Rule::LaneOpened) || taken.fired(Rule::Answered(Verb::Grant));
+    let ended = matches!(taken.event.fact, Fact::AttemptEnded(_));
+    moved || anew || kept(Account::QuotaWaits) && (ended || kept(Account::Infra))
 }
 
 /// Each fault is charged to the faults, and nothing else is.
