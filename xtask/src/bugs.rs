@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Fault, none};
+use crate::out::say;
 use crate::program::{Line, cargo};
 use crate::repo::{File, Repo};
 
@@ -21,7 +22,7 @@ const SEEDS: &str = "1000";
 /// Tries every bug, also where one is not found.
 pub(crate) fn check(repo: &Repo, out: &mut dyn Write) -> Result<(), Failure> {
     let copy = repo.root.join("target/bugs");
-    fs::create_dir_all(&copy).map_err(|error| unusable(&copy, error))?;
+    fs::create_dir_all(&copy).map_err(|error| Failure::file(&copy, error))?;
     // A repository of its own, so that patches are taken from its root.
     Line::new("git", "init --quiet").run(&copy)?;
     let mut faults = Vec::new();
@@ -48,13 +49,13 @@ fn bugs(repo: &Repo) -> impl Iterator<Item = &File> {
 fn refresh(repo: &Repo, copy: &Path) -> Result<(), Failure> {
     for path in &repo.paths {
         let (from, to) = (repo.root.join(path), copy.join(path));
-        let bytes = fs::read(&from).map_err(|error| unusable(&from, error))?;
+        let bytes = fs::read(&from).map_err(|error| Failure::file(&from, error))?;
         if fs::read(&to).is_ok_and(|there| there == bytes) {
             continue;
         }
         let folder = to.parent().unwrap_or(copy);
-        fs::create_dir_all(folder).map_err(|error| unusable(folder, error))?;
-        fs::write(&to, bytes).map_err(|error| unusable(&to, error))?;
+        fs::create_dir_all(folder).map_err(|error| Failure::file(folder, error))?;
+        fs::write(&to, bytes).map_err(|error| Failure::file(&to, error))?;
     }
     Ok(())
 }
@@ -96,19 +97,6 @@ fn simulate(target: &Path) -> Line {
 fn target(repo: &Repo) -> PathBuf {
     let set = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     repo.root.join(set.unwrap_or_else(|| "target".into()))
-}
-
-fn unusable(path: &Path, error: std::io::Error) -> Failure {
-    Failure::File {
-        path: path.display().to_string(),
-        source: error,
-    }
-}
-
-/// Progress is for a reader; that nobody reads it is no reason to stop.
-fn say(out: &mut dyn Write, words: &str) {
-    let written = writeln!(out, "{words}").and_then(|()| out.flush());
-    drop(written);
 }
 
 #[cfg(test)]

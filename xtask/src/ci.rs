@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::failure::Failure;
+use crate::out::say;
 use crate::program::{Line, cargo};
 use crate::repo::Repo;
 use crate::{arrows, bugs, deny, e2e, pure, tables, tidy};
@@ -103,12 +104,6 @@ pub(crate) fn run(
         &format!("==> all of {}: ok in {seconds:.1} s", wanted.len()),
     );
     Ok(())
-}
-
-/// Progress is for a reader; that nobody reads it is no reason to stop.
-fn say(out: &mut dyn Write, words: &str) {
-    let written = writeln!(out, "{words}").and_then(|()| out.flush());
-    drop(written);
 }
 
 fn failed(step: &Step, why: Failure) -> Failure {

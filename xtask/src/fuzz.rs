@@ -106,11 +106,11 @@ impl<'a> Run<'a> {
     /// Puts the inputs to start from in place; what a run finds has a folder of its own.
     fn seed(&self, repo: &Repo) -> Result<(), Failure> {
         for folder in [&self.corpus, &self.found] {
-            fs::create_dir_all(folder).map_err(|error| unusable(folder, error))?;
+            fs::create_dir_all(folder).map_err(|error| Failure::file(folder, error))?;
         }
         for (number, seed) in seeds::of(repo, self.target)?.into_iter().enumerate() {
             let path = self.corpus.join(format!("seed-{number}"));
-            fs::write(&path, seed).map_err(|error| unusable(&path, error))?;
+            fs::write(&path, seed).map_err(|error| Failure::file(&path, error))?;
         }
         Ok(())
     }
@@ -164,16 +164,9 @@ impl<'a> Run<'a> {
     }
 }
 
-fn unusable(path: &Path, source: std::io::Error) -> Failure {
-    Failure::File {
-        path: path.display().to_string(),
-        source,
-    }
-}
-
 /// The file that was written last.
 fn newest(folder: &Path) -> Result<Option<PathBuf>, Failure> {
-    let entries = fs::read_dir(folder).map_err(|error| unusable(folder, error))?;
+    let entries = fs::read_dir(folder).map_err(|error| Failure::file(folder, error))?;
     let files = entries.flatten().filter_map(|entry| {
         let written = entry.metadata().ok()?.modified().ok()?;
         Some((written, entry.path()))

@@ -18,6 +18,7 @@ mod fuzz;
 mod metadata;
 mod model;
 mod mutants;
+mod out;
 mod program;
 mod pure;
 mod record;

@@ -6,9 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use backstop_engine::Order;
 use backstop_engine::outcome::{QUOTA_HORIZON, Status};
 use backstop_engine::vocab::{EffectId, MissionId, Timestamp};
-use backstop_engine::{Effect, Order};
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
@@ -80,20 +80,8 @@ pub fn wanted(history: &History) -> Option<String> {
         .mission
         .outstanding()
         .filter(|(id, _)| !started.contains(id))
-        .find_map(|(_, effect)| match effect {
-            Effect::Launch(launch) => {
-                let agent = launch.order().agent.agent.as_str();
-                Some(account(&settings, agent).to_owned())
-            }
-            Effect::Preflight
-            | Effect::RunChecks(_)
-            | Effect::Land(_)
-            | Effect::Ship(_)
-            | Effect::MergeBase(_)
-            | Effect::Halt(_)
-            | Effect::Wait(_)
-            | Effect::Ask(_) => None,
-        })
+        .find_map(|(_, effect)| effect.launched())
+        .map(|order| account(&settings, order.agent.agent.as_str()).to_owned())
 }
 
 /// Keeps the limit that an attempt met, for the others.

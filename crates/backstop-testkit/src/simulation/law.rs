@@ -31,6 +31,11 @@ impl Taken<'_> {
         (old.used(account), new.used(account))
     }
 
+    fn fell(&self, account: Account) -> bool {
+        let (was, is) = self.used(account);
+        is < was
+    }
+
     fn rose(&self, account: Account) -> bool {
         let (old, new) = (self.before.meter(), self.done.mission.meter());
         new.total(account) > old.total(account)
@@ -188,10 +193,7 @@ fn separate(_: &Watch, taken: &Taken<'_>) -> bool {
 fn kept(_: &Watch, taken: &Taken<'_>) -> bool {
     let granted = taken.fired(Rule::Answered(Verb::Grant));
     let new_lane = taken.fired(Rule::LaneOpened);
-    let fell = |account| {
-        let (was, is) = taken.used(account);
-        is < was
-    };
+    let fell = |account| taken.fell(account);
     let of_lane = [
         Account::PhaseFailures,
         Account::InfraTotal,
@@ -209,14 +211,11 @@ fn kept(_: &Watch, taken: &Taken<'_>) -> bool {
 /// Faults in a row and waits in a row are forgotten on the way to another stage, in a new lane and by a grant, the faults
 /// also when an attempt ends without one: not when somebody goes on with a parked mission.
 fn in_a_row(_: &Watch, taken: &Taken<'_>) -> bool {
-    let kept = |account| {
-        let (was, is) = taken.used(account);
-        is >= was
-    };
     let moved = taken.before.stage() != taken.done.mission.stage();
     let anew = taken.fired(Rule::LaneOpened) || taken.fired(Rule::Answered(Verb::Grant));
     let ended = matches!(taken.event.fact, Fact::AttemptEnded(_));
-    moved || anew || kept(Account::QuotaWaits) && (ended || kept(Account::Infra))
+    let forgot = taken.fell(Account::QuotaWaits) || !ended && taken.fell(Account::Infra);
+    moved || anew || !forgot
 }
 
 /// Each fault is charged to the faults, and nothing else is.
