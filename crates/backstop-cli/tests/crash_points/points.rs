@@ -1,6 +1,6 @@
 //! Which places are tried: a spread of them by default, all of them where that is asked for.
 //!
-//! `BACKSTOP_CRASH_POINTS` is how many of each scene (or `all`), `BACKSTOP_CRASH_SEED` moves the spread. Threads make the
+//! `BACKSTOP_CRASH_POINTS` is how many moments of each scene (or `all`), `BACKSTOP_CRASH_SEED` moves the spread. Threads make the
 //! same number another place in another run: a failure names the place that it was.
 
 use std::any::Any;
@@ -16,7 +16,7 @@ use crate::scenes::{self, Kind, Scene};
 use crate::support::World;
 use crate::tracer::{self, Place, Side, Traced};
 
-/// How many places of a scene are tried when nothing is asked for.
+/// How many moments of a scene are tried when nothing is asked for.
 const FEW: usize = 3;
 
 /// Moves the spread from scene to scene and from seed to seed.
@@ -34,7 +34,7 @@ fn number(name: &str) -> Option<usize> {
     variable(name).map(number)
 }
 
-/// How many places of so many are wanted.
+/// How many moments of so many are wanted.
 fn wanted(count: usize) -> usize {
     const POINTS: &str = "BACKSTOP_CRASH_POINTS";
     if variable(POINTS).as_deref() == Some("all") {
@@ -43,19 +43,28 @@ fn wanted(count: usize) -> usize {
     number(POINTS).unwrap_or(FEW).clamp(1, count)
 }
 
-/// The numbers of the places to try.
-fn chosen(places: &[Place]) -> Vec<usize> {
-    let all: Vec<usize> = (0..places.len()).collect();
+/// The moments at which a kill finds the world different, as the places where it comes: behind each call. In front of the
+/// next one nothing has changed, but where calls of several threads overlap.
+fn moments(places: &[Place]) -> Vec<usize> {
+    let follows_one = |number: usize| number > 0 && places[number - 1].side == Side::After;
+    let differs = |number: &usize| places[*number].side == Side::After || !follows_one(*number);
+    (0..places.len()).filter(differs).collect()
+}
+
+/// Those of the moments to try.
+fn chosen(places: &[Place], moments: &[usize]) -> Vec<usize> {
+    let all: Vec<usize> = (0..moments.len()).collect();
     let wanted = wanted(all.len());
-    let mut numbers = spread(&all, wanted);
-    // A wide spread would pass by the few places at which what was done is not on record, or its record can be torn.
+    let mut chosen = spread(&all, wanted);
+    // A wide spread would pass by the few moments at which what was done is not on record, or its record can be torn.
     for fits in [is_to_record, wrote_a_record] {
-        let fitting: Vec<usize> = all.iter().copied().filter(|n| fits(&places[*n])).collect();
-        numbers.extend(spread(&fitting, wanted.div_ceil(FEW)));
+        let fits = |moment: &usize| fits(places, moments[*moment]);
+        let fitting: Vec<usize> = all.iter().copied().filter(fits).collect();
+        chosen.extend(spread(&fitting, wanted.div_ceil(FEW)));
     }
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
+    chosen.sort_unstable();
+    chosen.dedup();
+    chosen
 }
 
 /// Some of them, at even distances.
@@ -72,24 +81,26 @@ fn spread(numbers: &[usize], wanted: usize) -> Vec<usize> {
 pub(crate) fn try_out(scene: &Scene) {
     let worlds = Worlds::of(scene);
     let (places, unkilled) = unkilled(&worlds);
-    let numbers = chosen(&places);
+    let moments = moments(&places);
+    let chosen = chosen(&places, &moments);
     let mut failures = Vec::new();
-    for number in &numbers {
-        let mut at = None;
+    for moment in &chosen {
+        let (mut at, place) = (None, moments[*moment]);
         let tried = catch_unwind(AssertUnwindSafe(|| {
-            once(&worlds, *number, &unkilled, &mut at);
+            once(&worlds, (*moment, place), &unkilled, &mut at);
         }));
         if let Err(words) = tried {
-            println!("{}: place {number}, {at:?}: {}", scene.name, told(&*words));
-            failures.push((number, at));
+            println!("{}: place {place}, {at:?}: {}", scene.name, told(&*words));
+            failures.push((place, at));
             worlds.clear();
         }
     }
     println!(
-        "{}: {} places, {} tried; kinds: {:?}",
+        "{}: {} places, {} moments, {} tried; kinds: {:?}",
         scene.name,
         places.len(),
-        numbers.len(),
+        moments.len(),
+        chosen.len(),
         kinds(&places)
     );
     assert!(failures.is_empty(), "{}: {failures:?}", scene.name);
@@ -152,28 +163,33 @@ fn unkilled(worlds: &Worlds<'_>) -> (Vec<Place>, laws::End) {
     })
 }
 
-/// Killed at the place with this number, every second time with everything that it had started; every third time, the
-/// `resume` after it is killed too. A record that was written
-/// and not made durable is torn: the disk may have any beginning of it.
+/// Killed at a moment, every second time with everything that it had started; every third time, the `resume` after it is
+/// killed too. A record that was written and not made durable is torn: the disk may have any beginning of it.
 #[track_caller]
-fn once(worlds: &Worlds<'_>, number: usize, unkilled: &laws::End, at: &mut Option<Place>) {
+fn once(
+    worlds: &Worlds<'_>,
+    (moment, place): (usize, usize),
+    unkilled: &laws::End,
+    at: &mut Option<Place>,
+) {
     let scene = worlds.scene;
     worlds.with(|world| {
-        let traced = under_way(world, scene, Some(number));
+        let traced = under_way(world, scene, Some(place));
         *at = traced.places.last().cloned();
         let mut locked = 0;
-        if number % 2 == 1 {
+        if moment % 2 == 1 {
             // As when the machine goes: no git and no agent goes on either.
             world.end_all();
             world.nothing_runs();
             locked = unlock(&world.repo().join(".git"));
         }
-        if at.as_ref().is_some_and(wrote_a_record) && traced.killed {
-            tear(&world.journal(), number);
+        let wrote = wrote_a_record(&traced.places, traced.places.len() - 1);
+        if wrote && traced.killed {
+            tear(&world.journal(), place);
         }
-        let again = number
+        let again = moment
             .is_multiple_of(3)
-            .then(|| number.wrapping_mul(STEP) % 500);
+            .then(|| moment.wrapping_mul(STEP) % 500);
         let kills = scenes::go_on(world, scene, &traced, again);
         laws::hold(world, scene, unkilled, laws::Faults { kills, locked });
     });
@@ -196,13 +212,15 @@ fn unlock(dir: &Path) -> usize {
 }
 
 /// Whether something was done, an agent started among it, that is not on record.
-fn is_to_record(place: &Place) -> bool {
-    place.side == Side::Before && writes_a_record(place)
+fn is_to_record(places: &[Place], number: usize) -> bool {
+    let next = places.get(number + 1);
+    next.is_some_and(|next| next.side == Side::Before && writes_a_record(next))
 }
 
 /// Whether this is behind the write of a record, and before anything else.
-fn wrote_a_record(place: &Place) -> bool {
-    place.side == Side::After && writes_a_record(place)
+fn wrote_a_record(places: &[Place], number: usize) -> bool {
+    let last = &places[number];
+    last.side == Side::After && writes_a_record(last)
 }
 
 fn writes_a_record(place: &Place) -> bool {
