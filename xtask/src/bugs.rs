@@ -1,7 +1,8 @@
-//! `bugs`: deliberate bugs, put one at a time into a copy of the sources. The simulation must find each of them.
+//! `bugs`: deliberate bugs, put one at a time into a copy of the sources. The simulation must find each of them, and the
+//! search those that break a law of the engine.
 //!
-//! A bug is a patch with a sentence on top. The copy is built into the target folder of the workspace, so that only the
-//! crates are built that a bug touches.
+//! A bug is a patch with a sentence on top; where the search must find it, the test that must fail is named below. The copy
+//! is built into the target folder of the workspace, so that only the crates are built that a bug touches.
 
 use std::env;
 use std::fs;
@@ -16,6 +17,9 @@ use crate::repo::{File, Repo};
 /// Where the bugs are.
 const BUGS: &str = "crates/backstop-testkit/bugs/";
 
+/// Those of them that the search must find.
+const LAWS: &str = "crates/backstop-testkit/bugs/laws/";
+
 /// The seeds that each bug has to show itself in.
 const SEEDS: &str = "1000";
 
@@ -28,12 +32,16 @@ pub(crate) fn check(repo: &Repo, out: &mut dyn Write) -> Result<(), Failure> {
     let mut faults = Vec::new();
     for bug in bugs(repo) {
         refresh(repo, &copy)?;
-        match found(repo, &copy, bug)? {
-            Some(words) => say(out, &format!("{}: {words}", bug.path)),
-            None => faults.push(Fault::of(
-                &bug.path,
-                format!("the simulation does not find it within {SEEDS} seeds"),
-            )),
+        let patch = Line::new("git", "apply").with(repo.root.join(&bug.path).to_string_lossy());
+        patch.run(&copy)?;
+        let found = if bug.path.starts_with(LAWS) {
+            searched(&copy, &target(repo), bug)?
+        } else {
+            simulated(&copy, &target(repo))?
+        };
+        match found {
+            Ok(words) => say(out, &format!("{}: {words}", bug.path)),
+            Err(words) => faults.push(Fault::of(&bug.path, words)),
         }
     }
     refresh(repo, &copy)?;
@@ -60,21 +68,50 @@ fn refresh(repo: &Repo, copy: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How the simulation found a bug, if it did.
-fn found(repo: &Repo, copy: &Path, bug: &File) -> Result<Option<String>, Failure> {
-    let patch = Line::new("git", "apply").with(repo.root.join(&bug.path).to_string_lossy());
-    patch.run(copy)?;
-    let simulate = simulate(&target(repo));
+/// What a bug came to: how it was found, or that it was not.
+type Found = Result<String, String>;
+
+/// How the simulation finds the bug in the copy.
+fn simulated(copy: &Path, target: &Path) -> Result<Found, Failure> {
+    let not_found = || format!("the simulation does not find it within {SEEDS} seeds");
+    let simulate = simulate(target);
     let output = simulate.output(copy)?;
     if output.status.success() {
-        return Ok(None);
+        return Ok(Err(not_found()));
     }
     let told = String::from_utf8_lossy(&output.stdout);
     match told_of(&told) {
-        Some(words) => Ok(Some(words)),
+        Some(words) => Ok(Ok(words)),
         // It did not get as far as to break a law.
-        None => simulate.read(copy).map(|_| None),
+        None => simulate.read(copy).map(|_| Err(not_found())),
     }
+}
+
+/// How the search finds the bug in the copy.
+fn searched(copy: &Path, target: &Path, bug: &File) -> Result<Found, Failure> {
+    let Some(test) = held_by(bug) else {
+        return Ok(Err("name the test that must fail: `Held by: …`".to_owned()));
+    };
+    let search = search(target, test);
+    let output = search.output(copy)?;
+    if output.status.success() {
+        return Ok(Err(format!("`{test}` does not find it")));
+    }
+    let told = String::from_utf8_lossy(&output.stdout);
+    if told.contains(&format!("test {test} ... FAILED")) {
+        return Ok(Ok(format!("`{test}` finds it")));
+    }
+    // It did not get as far as to search.
+    search
+        .read(copy)
+        .map(|_| Err(format!("`{test}` is no test")))
+}
+
+/// The test that holds the law which a bug breaks.
+fn held_by(bug: &File) -> Option<&str> {
+    bug.text
+        .lines()
+        .find_map(|line| line.strip_prefix("Held by: "))
 }
 
 /// The law that was broken, and where.
@@ -92,6 +129,14 @@ fn simulate(target: &Path) -> Line {
         .with("--")
         .with("--seeds")
         .with(SEEDS)
+}
+
+fn search(target: &Path, test: &str) -> Line {
+    cargo("test --locked --package backstop-testkit --test laws --target-dir")
+        .with(target.to_string_lossy())
+        .with("--")
+        .with("--exact")
+        .with(test)
 }
 
 fn target(repo: &Repo) -> PathBuf {
@@ -116,10 +161,14 @@ mod tests {
     #[test]
     fn every_bug_says_what_it_is() {
         let repo = Repo::open(Path::new(".")).unwrap();
-        assert!(bugs(&repo).count() >= 7);
+        let laws = bugs(&repo).filter(|bug| bug.path.starts_with(LAWS));
+        assert!(laws.count() >= 6);
+        assert!(bugs(&repo).count() >= 13);
         for bug in bugs(&repo) {
             let first = bug.text.lines().next().unwrap();
             assert!(first.ends_with('.'), "{}", bug.path);
+            let names_a_test = held_by(bug).is_some();
+            assert_eq!(names_a_test, bug.path.starts_with(LAWS), "{}", bug.path);
         }
     }
 }

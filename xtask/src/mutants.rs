@@ -29,6 +29,11 @@ const CRATES: [&str; 7] = [
 /// Where cargo-mutants leaves what it found. It makes no folder in a missing one.
 const RESULTS: &str = "target/mutants";
 
+/// How cargo-mutants ends where no test noticed a change, and where tests took too long. With other codes nothing was tried
+/// (<https://mutants.rs/exit-codes.html>).
+const MISSED: i32 = 2;
+const TIMED_OUT: i32 = 3;
+
 /// Tries the changes of one crate, or of all.
 pub(crate) fn check(repo: &Repo, only: Option<&str>) -> Result<(), Failure> {
     let wanted = |name: &&str| only.is_none_or(|only| only == *name);
@@ -44,10 +49,13 @@ pub(crate) fn check(repo: &Repo, only: Option<&str>) -> Result<(), Failure> {
     let program = program.to_string_lossy();
     let results = repo.root.join(RESULTS);
     fs::create_dir_all(&results).map_err(|error| Failure::file(&results, error))?;
-    if own(&program, &wanted).run(&repo.root).is_err() {
-        kit(&program, &wanted).run(&repo.root)?;
+    let own = own(&program, &wanted);
+    let ended = own.status(&repo.root)?;
+    match ended.code() {
+        Some(0) => Ok(()),
+        Some(MISSED | TIMED_OUT) => kit(&program, &wanted).run(&repo.root),
+        Some(_) | None => Err(own.ended(ended)),
     }
-    Ok(())
 }
 
 /// The changes of those crates.

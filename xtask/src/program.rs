@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 
 use crate::failure::Failure;
 
@@ -48,12 +48,21 @@ impl Line {
 
     /// Runs it in `root`, showing what it prints.
     pub(crate) fn run(&self, root: &Path) -> Result<(), Failure> {
-        let status = self.command(root).status();
-        let status = status.map_err(|error| self.failed(format!("cannot be started: {error}")))?;
-        if status.success() {
-            return Ok(());
+        match self.status(root)? {
+            status if status.success() => Ok(()),
+            status => Err(self.ended(status)),
         }
-        Err(self.failed(format!("ended with {status}")))
+    }
+
+    /// Runs it in `root`, showing what it prints, and gives how it ended.
+    pub(crate) fn status(&self, root: &Path) -> Result<ExitStatus, Failure> {
+        let status = self.command(root).status();
+        status.map_err(|error| self.failed(format!("cannot be started: {error}")))
+    }
+
+    /// That it ended badly.
+    pub(crate) fn ended(&self, status: ExitStatus) -> Failure {
+        self.failed(format!("ended with {status}"))
     }
 
     /// Runs it in `root` and gives what it prints on standard output.

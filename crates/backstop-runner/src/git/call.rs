@@ -253,12 +253,23 @@ fn success(
 
 fn failed(ended: &Ended, what: &str, at: &Path) -> GitError {
     let said = String::from_utf8_lossy(&ended.stderr);
+    if let Some(path) = locked(&said) {
+        let path = path.to_owned();
+        return GitError::Locked { path };
+    }
     GitError::Failed {
         command: what.to_owned(),
         at: at.to_owned(),
         status: ended.status.to_string(),
         said: said.trim().chars().take(2000).collect(),
     }
+}
+
+/// The lock file that was in git's way (`unable_to_lock_message` of its `lockfile.c`).
+fn locked(said: &str) -> Option<&str> {
+    let (_, rest) = said.split_once("Unable to create '")?;
+    let (path, _) = rest.split_once("': File exists")?;
+    path.ends_with(".lock").then_some(path)
 }
 
 fn timed_out(what: &str, at: &Path, limit: Duration) -> GitError {

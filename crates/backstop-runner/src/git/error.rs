@@ -37,6 +37,14 @@ pub enum GitError {
         /// What it wrote to stderr, trimmed.
         said: String,
     },
+    /// Git found a lock file: of a git that is at work, or of one that was killed.
+    #[error(
+        "`{path}` is there, so a git is at work or was killed: when none is at work there, remove that file, then try again"
+    )]
+    Locked {
+        /// The file, as git names it.
+        path: String,
+    },
     /// Git did not end within the limit and was stopped.
     #[error("`git {command}` in `{}` did not end in {seconds} s and was stopped: look for a special file (a pipe) or a slow disk there", shown(.at))]
     TimedOut {

@@ -106,11 +106,10 @@ impl Host {
         }
         match self.swap(branch, commit, Some(base)) {
             // Lost a race: say where the base is rather than what git said.
-            Err(error @ GitError::Failed { .. }) => {
+            Err(error) => {
                 self.base_is_still(branch, base)?;
                 Err(error)
             }
-            Err(error) => Err(error),
             Ok(()) => Ok(Shipped::Now),
         }
     }

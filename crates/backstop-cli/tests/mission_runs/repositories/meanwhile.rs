@@ -1,7 +1,10 @@
 //! What an operator does in the repository while a mission runs on borrowed objects, and again before the approval.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use super::{WORK, begun, picture, ships};
-use crate::support::{World, exec_run};
+use crate::support::{Said, World, exec_run};
 
 /// Two commits, so that there is something to rewrite.
 const TWO: &str = "echo two >>README; git commit -q -a -m two\n";
@@ -100,5 +103,48 @@ fn a_branch_in_place_of_a_folder_of_the_missions_name_is_told_with_what_makes_wa
         &command,
     ]);
     world.git(&["branch", "--quiet", "-m", &branch, "theirs"]);
+    ships(&world, WORK, &picture(&world));
+}
+
+/// A lock that a git which was killed left on a ref: the file.
+fn lock(world: &World, name: &str) -> PathBuf {
+    let lock = world.repo().join(format!(".git/{name}.lock"));
+    fs::create_dir_all(lock.parent().unwrap()).unwrap();
+    fs::write(&lock, "").unwrap();
+    lock
+}
+
+fn tells_of(lock: &Path, said: Said) {
+    let named = format!("`{}` is there", lock.display());
+    said.telling(&[&named, "when none is at work there, remove that file, then"]);
+}
+
+#[test]
+fn a_lock_on_the_lanes_ref_is_named_and_the_work_is_taken_when_it_is_gone() {
+    let world = World::new();
+    let pauses = super::PAUSES;
+    let agent = format!("cat >/dev/null\n{pauses}{}\n", super::WORKS);
+    let agent = format!("sh {}", world.leave("agent.sh", &agent));
+    let runner = world.start(&exec_run(&agent, "true", &[]));
+    world.until_left("at-work");
+    let lock = lock(&world, &format!("refs/backstop/{}/1-coding", world.id()));
+    world.leave("go", "");
+    tells_of(&lock, runner.end().with(3).telling(&["review gate g1"]));
+    fs::remove_file(lock).unwrap();
+    // The next agent finds nothing left to do but one word.
+    world.leave("agent.sh", "cat >/dev/null; echo more >>left.txt");
+    world.backstop(&["gate", "retry"]).with(3);
+    let work = [("left.txt", "100644 left\nmore\n"), WORK[1]];
+    ships(&world, &work, &picture(&world));
+}
+
+#[test]
+fn a_lock_on_the_branch_to_ship_is_named_and_it_ships_when_it_is_gone() {
+    let world = at_the_gate("theirs");
+    let branch = format!("refs/heads/backstop/{}/mission", world.id());
+    let lock = lock(&world, &branch);
+    let said = world.backstop(&["gate", "approve"]).with(3);
+    tells_of(&lock, said.telling(&["ship_failed gate g2"]));
+    fs::remove_file(lock).unwrap();
     ships(&world, WORK, &picture(&world));
 }
