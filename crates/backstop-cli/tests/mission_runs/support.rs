@@ -430,15 +430,22 @@ impl World {
 }
 
 impl World {
-    /// Kills everything that was started here.
+    /// Kills everything that was started here, also what is started meanwhile.
     pub(crate) fn end_all(&self) {
-        for (pid, _) in self.processes() {
-            let raw = i32::try_from(pid)
-                .ok()
-                .and_then(rustix::process::Pid::from_raw);
-            if let Some(pid) = raw.filter(|_| pid != std::process::id()) {
-                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        let own = std::process::id();
+        for _ in 0..200 {
+            let mut left = self.processes();
+            left.retain(|(pid, _)| *pid != own);
+            if left.is_empty() {
+                return;
             }
+            for (pid, _) in left {
+                let pid = i32::try_from(pid).ok();
+                if let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) {
+                    let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+                }
+            }
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What an operator does in the repository while a mission runs on borrowed objects, and again before the approval.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::{WORK, begun, picture, ships};
@@ -61,6 +62,41 @@ fn a_checkout_of_another_branch_with_an_unfinished_merge() {
 #[test]
 fn a_maintenance_run_that_packs_everything() {
     two("").meanwhile("git maintenance run --quiet --task=gc --task=commit-graph --task=pack-refs; git prune-packed -q").holds();
+}
+
+/// A git that cannot store objects as often as there are files `unlucky-…`, as when `git gc` takes folders away under it.
+const UNLUCKY: &str = r#"#!/bin/sh
+side=${0%/bin/git}
+case " $* " in
+*" unpack-objects "*)
+    for one in "$side"/unlucky-*; do
+        test -e "$one" || continue
+        rm "$one"
+        echo "error: unable to create temporary file: No such file or directory" >&2
+        exit 128
+    done
+    ;;
+esac
+PATH=${PATH#*:} exec git "$@"
+"#;
+
+#[test]
+fn objects_that_git_cannot_store_at_once_are_stored_again() {
+    let world = World::new();
+    let git = PathBuf::from(world.leave("bin/git", UNLUCKY));
+    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", git.parent().unwrap().display());
+    let world = world.set("PATH", &path);
+    for n in 1..=3 {
+        world.leave(&format!("unlucky-{n}"), "");
+    }
+    let agent = world.leave("agent.sh", &format!("cat >/dev/null\n{}\n", super::WORKS));
+    let agent = format!("sh {agent}");
+    let run = exec_run(&agent, "true", &[]);
+    world.backstop(&run).with(3).telling(&["ship gate g1"]);
+    assert!(!world.side("unlucky-3").exists());
+    ships(&world, WORK, &picture(&world));
 }
 
 /// A mission at its ship gate, in a repository with a branch that the operator makes meanwhile.
