@@ -43,7 +43,7 @@ Repository checks and generators
 Usage: cargo xtask <command>
 
   ci [--only STEP]  everything that must hold, to the first failure; or one step of it
-  bugs              puts deliberate bugs into a copy, one at a time; the simulation must find each
+  bugs              puts deliberate bugs into a copy, one at a time; the simulation or the search must find each
   check-arrows      the table of arrows in ARCHITECTURE.md against the workspace
   check-pure        the policy crates: what they pull in, what they hold, a build without std
   crash [TEST]      the real program, killed at every system call that matters, and its journal cut and changed at every byte:

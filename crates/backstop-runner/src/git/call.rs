@@ -254,7 +254,6 @@ fn success(
 fn failed(ended: &Ended, what: &str, at: &Path) -> GitError {
     let said = String::from_utf8_lossy(&ended.stderr);
     if let Some(path) = locked(&said) {
-        let path = path.to_owned();
         return GitError::Locked { path };
     }
     GitError::Failed {
@@ -266,10 +265,10 @@ fn failed(ended: &Ended, what: &str, at: &Path) -> GitError {
 }
 
 /// The lock file that was in git's way (`unable_to_lock_message` of its `lockfile.c`).
-fn locked(said: &str) -> Option<&str> {
+fn locked(said: &str) -> Option<String> {
     let (_, rest) = said.split_once("Unable to create '")?;
-    let (path, _) = rest.split_once("': File exists")?;
-    path.ends_with(".lock").then_some(path)
+    let (file, _) = rest.split_once(".lock': File exists")?;
+    Some(format!("{file}.lock"))
 }
 
 fn timed_out(what: &str, at: &Path, limit: Duration) -> GitError {
