@@ -268,11 +268,12 @@ fn a_mission_whose_folder_is_closed_is_told_and_goes_on_when_it_is_open_again() 
 #[test]
 fn an_agent_is_ended_where_its_stop_cannot_be_put_on_record() {
     let world = World::new();
-    world.write("backstop.toml", "[limits]\nstop_grace = \"200ms\"\n");
-    world.commit("a short grace");
+    world.write("backstop.toml", "[limits]\nstop_grace = \"20s\"\n");
+    world.commit("a long grace");
+    let asked = r#"trap 'touch "$E2E_SIDE/asked"; exit 1' TERM"#;
     let agent = agent(
         &world,
-        &format!("sleep 1000 & setsid sleep 1000 &\n{HOLD}\n"),
+        &format!("sleep 1000 & setsid sleep 1000 &\n{asked}\n{HOLD}\n"),
     );
     let mut command = world.shell(r#"trap '' XFSZ; exec "$0" "$@""#);
     command.arg(BACKSTOP).args(exec_run(&agent, CHECK, &[]));
@@ -296,6 +297,8 @@ fn an_agent_is_ended_where_its_stop_cannot_be_put_on_record() {
         .end()
         .with(1)
         .telling(&["File too large", "nothing was overwritten"]);
+    // As at any stop it is asked first.
+    assert!(world.side("asked").exists());
     stands_still(&world, &before);
     ends_well(&world, &before);
 }

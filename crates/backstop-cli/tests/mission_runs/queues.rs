@@ -248,21 +248,46 @@ fn the_base_of_a_mission_in_the_queue_outlives_the_branch_it_was_on() {
     assert_eq!(world.git(&["rev-parse", &format!("{shipped}~1")]), base);
 }
 
-#[test]
-fn who_waits_for_a_limit_does_not_hold_up_the_queue() {
-    let world = world(1);
+/// Puts a mission into the queue whose first attempt meets a limit for so long; its id.
+fn limited(world: &World, after: &str) -> String {
     let settings = std::fs::read_to_string(world.repo().join("backstop.toml")).unwrap();
     world.write(
         "backstop.toml",
         &format!("{settings}shortest_limit_wait = \"1s\"\n"),
     );
     world.commit("a short limit");
-    let script = world.leave(
-        "play.toml",
-        "[[step]]\nattempt = 1\ndo = [{ run = \"echo a >>$E2E_SIDE/launches\" }, { rate_limit = { after = \"4s\" } }]\n\
-         [[step]]\ndo = [{ run = \"echo a >>$E2E_SIDE/launches\" }, { write = { path = \"a\", text = \"a\" } }]\n",
-    );
-    let limited = added(&world, "a", &["--script", &script, "--check", "true"]);
+    let launched = r#"{ run = "echo a >>$E2E_SIDE/launches" }"#;
+    let first =
+        format!("attempt = 1\ndo = [{launched}, {{ rate_limit = {{ after = \"{after}\" }} }}]");
+    let later = format!("do = [{launched}, {{ write = {{ path = \"a\", text = \"a\" }} }}]");
+    let script = format!("[[step]]\n{first}\n[[step]]\n{later}\n");
+    let script = world.leave("play.toml", &script);
+    added(world, "a", &["--script", &script, "--check", "true"])
+}
+
+#[test]
+fn who_waits_for_a_limit_is_driven_beside_as_many_as_may_work() {
+    let world = world(1);
+    let limited = limited(&world, "1h");
+    let other = add(&world, "b");
+    world.until_left("at-b");
+    let driver = list(&world)["missions"][0]["driven_by"].clone();
+    kill(&driver);
+    world.until("somebody drives it", || {
+        let now = list(&world)["missions"][0]["driven_by"].clone();
+        !now.is_null() && now != driver
+    });
+    assert!(!is_at_gate(&world, &other));
+    world.backstop(&["stop", &limited]).with(0);
+    world.leave("go-b", "");
+    world.until("the gate", || is_at_gate(&world, &other));
+    world.nothing_runs();
+}
+
+#[test]
+fn who_waits_for_a_limit_does_not_hold_up_the_queue() {
+    let world = world(1);
+    let limited = limited(&world, "4s");
     world.leave("go-b", "");
     let other = add(&world, "b");
     world.until("both gates", || {
