@@ -121,9 +121,8 @@ do = [
 do = [{ run = "echo b >>$E2E_SIDE/launches" }, { write = { path = "b", text = "b" } }]
 "#;
 
-#[test]
-fn who_waits_for_a_limit_lets_others_work_and_who_was_killed_in_line_begins_what_never_began() {
-    let world = world(1);
+/// Starts a mission that meets a short limit when it is let go the first time.
+fn limited(world: &World) -> Started {
     let settings = std::fs::read_to_string(world.repo().join("backstop.toml")).unwrap();
     world.write(
         "backstop.toml",
@@ -131,10 +130,39 @@ fn who_waits_for_a_limit_lets_others_work_and_who_was_killed_in_line_begins_what
     );
     world.commit("a short limit");
     let script = world.leave("at-b.toml", LIMITED);
-    let args = [
+    world.start(&[
         "run", "b", "--from", "code", "--script", &script, "--check", "true",
-    ];
-    let mut limited = world.start(&args);
+    ])
+}
+
+#[test]
+fn each_wait_for_a_slot_is_told_once() {
+    let world = world(1);
+    let (a, c) = (holding("a"), holding("c"));
+    let first = world.start(&exec_run(&a, "true", &[]));
+    world.until_left("at-a");
+    let limited = limited(&world);
+    let told = || limited.told().matches("waits for a slot").count();
+    world.until("the wait", || told() == 1);
+    world.leave("go-a", "");
+    first.end().with(3);
+    world.until_left("at-b");
+    let other = world.start(&exec_run(&c, "true", &[]));
+    world.until("the wait", || other.told().contains("waits for a slot"));
+    world.leave("go-b", "");
+    // The other works while the limit holds.
+    world.until_left("at-c");
+    world.until("the next wait", || told() == 2);
+    world.leave("go-c", "");
+    other.end().with(3);
+    let said = limited.end().with(3).err;
+    assert_eq!(said.matches("waits for a slot").count(), 2);
+}
+
+#[test]
+fn who_waits_for_a_limit_lets_others_work_and_who_was_killed_in_line_begins_what_never_began() {
+    let world = world(1);
+    let mut limited = limited(&world);
     world.until_left("at-b");
     let a = holding("a");
     let other = world.start(&exec_run(&a, "true", &[]));
