@@ -1,4 +1,5 @@
-//! Relative links in Markdown lead to files of the repository, anchors to headings, and names of code to where they are.
+//! Relative links in Markdown lead to files of the repository, anchors to headings, and names of code to where they are; the
+//! list of a folder of documents leads to each of them.
 //!
 //! Deliberately absent: the network. An address elsewhere is not looked at.
 
@@ -10,7 +11,36 @@ use crate::repo::{File, Repo};
 /// Links that lead nowhere.
 pub(super) fn faults(repo: &Repo) -> Vec<Fault> {
     let pages = repo.files.iter().filter(|file| file.ends("md"));
-    pages.flat_map(|page| page_faults(repo, page)).collect()
+    let dead = pages.flat_map(|page| page_faults(repo, page));
+    dead.chain(unlisted(repo)).collect()
+}
+
+/// Documents that the list of their folder, its `README.md`, does not lead to.
+fn unlisted(repo: &Repo) -> Vec<Fault> {
+    let is_list =
+        |file: &&File| file.path.starts_with("docs/") && file.path.ends_with("/README.md");
+    let mut faults = Vec::new();
+    for list in repo.files.iter().filter(is_list) {
+        let targets = prose(&list.text)
+            .into_iter()
+            .flat_map(|(_, line)| targets(line));
+        let listed: Vec<_> = targets
+            .filter_map(|target| place(&list.path, &target))
+            .collect();
+        let folder = list.path.trim_end_matches("README.md");
+        let beside = |page: &&File| {
+            let name = page.path.strip_prefix(folder);
+            name.is_some_and(|name| name.ends_with(".md") && !name.contains('/'))
+        };
+        let pages = repo.files.iter().filter(beside).map(|page| &page.path);
+        let strays = pages.filter(|page| **page != list.path && !listed.contains(page));
+        let said = format!(
+            "is not in the list of its folder: add it to `{}`",
+            list.path
+        );
+        faults.extend(strays.map(|page| Fault::of(page, said.clone())));
+    }
+    faults
 }
 
 fn page_faults(repo: &Repo, page: &File) -> Vec<Fault> {
@@ -228,6 +258,20 @@ mod tests {
             said(text),
             ["docs/a.md:2: `harged` is not in `src/c.rs`: mend the name or the link"]
         );
+    }
+
+    #[test]
+    fn a_document_is_in_the_list_of_its_folder() {
+        let repo = Repo::of(&[
+            ("docs/d/README.md", "[one](1.md)\n"),
+            ("docs/d/1.md", "# One\n"),
+            ("docs/d/2.md", "# Two\n"),
+            ("docs/d/e/3.md", "# Three\n"),
+            ("docs/other.md", "# Other\n"),
+        ]);
+        let said: Vec<String> = faults(&repo).iter().map(Fault::to_string).collect();
+        let wanted = "docs/d/2.md: is not in the list of its folder: add it to `docs/d/README.md`";
+        assert_eq!(said, [wanted]);
     }
 
     #[test]

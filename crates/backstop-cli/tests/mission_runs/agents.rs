@@ -215,7 +215,7 @@ fn an_account_that_is_no_name_is_refused_at_its_place() {
     let ran = world.backstop(&["run", "x", "--exec-command", "true", "--check", "true"]);
     ran.with(2).telling(&[
         "backstop.toml:2:11",
-        "an account has a name like an id",
+        "is no name of an account: use 1 to 64",
         "`../../team`",
     ]);
 }

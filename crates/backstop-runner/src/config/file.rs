@@ -353,8 +353,11 @@ pub(super) fn check(file: &File) -> Result<(), (Range<usize>, String)> {
         .filter_map(|agent| agent.account.as_ref())
     {
         // It names a file, as the ids of missions do.
-        account.get_ref().parse::<MissionId>().map_err(|error| {
-            let words = format!("an account has a name like an id: {error}");
+        account.get_ref().parse::<MissionId>().map_err(|_| {
+            let words = format!(
+                "`{}` is no name of an account: use 1 to 64 of a-z, 0-9, `.`, `_` and `-`",
+                account.get_ref()
+            );
             (account.span(), words)
         })?;
     }
