@@ -64,9 +64,28 @@ fn a_maintenance_run_that_packs_everything() {
     two("").meanwhile("git maintenance run --quiet --task=gc --task=commit-graph --task=pack-refs; git prune-packed -q").holds();
 }
 
-/// A git that cannot store objects as often as there are files `unlucky-…`, as when `git gc` takes folders away under it.
-const UNLUCKY: &str = r#"#!/bin/sh
-side=${0%/bin/git}
+/// A world whose git is the real one behind a script, which finds its arguments in `$*` and the side folder in `$side`.
+fn with_git(script: &str) -> World {
+    let world = World::new();
+    let script =
+        format!("#!/bin/sh\nside=${{0%/bin/git}}\nPATH=${{PATH#*:}}\n{script}\nexec git \"$@\"\n");
+    let git = PathBuf::from(world.leave("bin/git", &script));
+    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", git.parent().unwrap().display());
+    world.set("PATH", &path)
+}
+
+/// Runs a mission to its ship gate.
+fn works(world: &World, more: &[&str]) {
+    let agent = world.leave("agent.sh", &format!("cat >/dev/null\n{}\n", super::WORKS));
+    let agent = format!("sh {agent}");
+    let run = exec_run(&agent, "true", more);
+    world.backstop(&run).with(3).telling(&["ship gate g1"]);
+}
+
+/// Cannot store objects as often as there are files `unlucky-…`, as when `git gc` takes folders away meanwhile.
+const UNLUCKY: &str = r#"
 case " $* " in
 *" unpack-objects "*)
     for one in "$side"/unlucky-*; do
@@ -77,26 +96,45 @@ case " $* " in
     done
     ;;
 esac
-PATH=${PATH#*:} exec git "$@"
 "#;
 
 #[test]
 fn objects_that_git_cannot_store_at_once_are_stored_again() {
-    let world = World::new();
-    let git = PathBuf::from(world.leave("bin/git", UNLUCKY));
-    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
-    let path = std::env::var("PATH").unwrap();
-    let path = format!("{}:{path}", git.parent().unwrap().display());
-    let world = world.set("PATH", &path);
+    let world = with_git(UNLUCKY);
     for n in 1..=3 {
         world.leave(&format!("unlucky-{n}"), "");
     }
-    let agent = world.leave("agent.sh", &format!("cat >/dev/null\n{}\n", super::WORKS));
-    let agent = format!("sh {agent}");
-    let run = exec_run(&agent, "true", &[]);
-    world.backstop(&run).with(3).telling(&["ship gate g1"]);
+    works(&world, &[]);
     assert!(!world.side("unlucky-3").exists());
     ships(&world, WORK, &picture(&world));
+}
+
+/// An operator moves the base in the very moment before it is moved to the work.
+const RACING: &str = r#"
+case " $* " in
+*" update-ref --no-deref "*)
+    if rm "$side/race" 2>/dev/null; then (
+        cd "$side/../repo"
+        theirs=$(git commit-tree -p main -m theirs "main^{tree}")
+        git update-ref refs/heads/main "$theirs"
+    ) fi
+    ;;
+esac
+"#;
+
+#[test]
+fn a_base_that_moves_in_the_moment_of_the_merge_is_merged_first() {
+    let world = with_git(RACING);
+    world.git(&["checkout", "--quiet", "-b", "desk"]);
+    works(&world, &["--base", "main", "--ship", "merge"]);
+    let base = world.git(&["rev-parse", "main"]);
+    world.leave("race", "");
+    let said = world.backstop(&["gate", "approve"]).with(3);
+    said.telling(&["ship gate g2"]);
+    let theirs = world.git(&["rev-parse", "main"]);
+    assert_ne!(theirs, base);
+    ships(&world, WORK, &picture(&world));
+    world.git(&["merge-base", "--is-ancestor", &theirs, "main"]);
 }
 
 /// A mission at its ship gate, in a repository with a branch that the operator makes meanwhile.
