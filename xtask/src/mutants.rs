@@ -67,8 +67,8 @@ fn tries(program: &str, names: &[&str]) -> Line {
         .fold(line, |line, name| line.with("--package").with(*name))
 }
 
-/// Each change against the tests of its own crate, but for those of what must not compile: they are slow, and what a
-/// function does inside makes no difference to them.
+/// Each change against the tests of its own crate, but for slow ones: those of what must not compile, to which it makes no
+/// difference what a function does inside, and those of huge inputs, which others try small.
 fn own(program: &str, names: &[&str]) -> Line {
     tries(program, names)
         .with("--profile")
@@ -81,6 +81,8 @@ fn own(program: &str, names: &[&str]) -> Line {
         .with("cannot_be_forged")
         .with("--skip")
         .with("is_not_forged")
+        .with("--skip")
+        .with("a_huge")
 }
 
 /// What survived those, against the small searches, the model and the simulation.
@@ -108,7 +110,8 @@ mod tests {
         let lines = [own("m", &names), kit("m", &names)].map(|line| line.to_string());
         let both = "m mutants --colors never --cap-lints true --output target/mutants \
                     --package backstop-mode --package backstop-plan";
-        let tests = "-- --lib --tests -- --skip cannot_be_forged --skip is_not_forged";
+        let tests =
+            "-- --lib --tests -- --skip cannot_be_forged --skip is_not_forged --skip a_huge";
         assert_eq!(lines[0], format!("{both} --profile mutants {tests}"));
         let tests = "-- --test laws --test model --test simulation";
         assert_eq!(
