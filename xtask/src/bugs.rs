@@ -2,12 +2,12 @@
 //! search those that break a law of the engine.
 //!
 //! A bug is a patch with a sentence on top; where the search must find it, the test that must fail is named below. The copy
-//! is built into the target folder of the workspace, so that only the crates are built that a bug touches.
+//! has a target folder of its own: cargo takes crates of two workspaces for the same where they lie in the same places, and
+//! would build the next program of the workspace with a bug in it.
 
-use std::env;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::failure::{Failure, Fault, none};
 use crate::out::say;
@@ -35,9 +35,9 @@ pub(crate) fn check(repo: &Repo, out: &mut dyn Write) -> Result<(), Failure> {
         let patch = Line::new("git", "apply").with(repo.root.join(&bug.path).to_string_lossy());
         patch.run(&copy)?;
         let found = if bug.path.starts_with(LAWS) {
-            searched(&copy, &target(repo), bug)?
+            searched(&copy, bug)?
         } else {
-            simulated(&copy, &target(repo))?
+            simulated(&copy)?
         };
         match found {
             Ok(words) => say(out, &format!("{}: {words}", bug.path)),
@@ -72,9 +72,9 @@ fn refresh(repo: &Repo, copy: &Path) -> Result<(), Failure> {
 type Found = Result<String, String>;
 
 /// How the simulation finds the bug in the copy.
-fn simulated(copy: &Path, target: &Path) -> Result<Found, Failure> {
+fn simulated(copy: &Path) -> Result<Found, Failure> {
     let not_found = || format!("the simulation does not find it within {SEEDS} seeds");
-    let simulate = simulate(target);
+    let simulate = simulate();
     let output = simulate.output(copy)?;
     if output.status.success() {
         return Ok(Err(not_found()));
@@ -88,11 +88,11 @@ fn simulated(copy: &Path, target: &Path) -> Result<Found, Failure> {
 }
 
 /// How the search finds the bug in the copy.
-fn searched(copy: &Path, target: &Path, bug: &File) -> Result<Found, Failure> {
+fn searched(copy: &Path, bug: &File) -> Result<Found, Failure> {
     let Some(test) = held_by(bug) else {
         return Ok(Err("name the test that must fail: `Held by: …`".to_owned()));
     };
-    let search = search(target, test);
+    let search = search(test);
     let output = search.output(copy)?;
     if output.status.success() {
         return Ok(Err(format!("`{test}` does not find it")));
@@ -123,25 +123,18 @@ fn told_of(told: &str) -> Option<String> {
     Some(format!("breaks the law `{law}` in seed {seed}"))
 }
 
-fn simulate(target: &Path) -> Line {
-    cargo("run --quiet --locked --package backstop-testkit --example simulate --target-dir")
-        .with(target.to_string_lossy())
-        .with("--")
-        .with("--seeds")
+fn simulate() -> Line {
+    in_copy("run --quiet --locked --package backstop-testkit --example simulate -- --seeds")
         .with(SEEDS)
 }
 
-fn search(target: &Path, test: &str) -> Line {
-    cargo("test --locked --package backstop-testkit --test laws --target-dir")
-        .with(target.to_string_lossy())
-        .with("--")
-        .with("--exact")
-        .with(test)
+fn search(test: &str) -> Line {
+    in_copy("test --locked --package backstop-testkit --test laws -- --exact").with(test)
 }
 
-fn target(repo: &Repo) -> PathBuf {
-    let set = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    repo.root.join(set.unwrap_or_else(|| "target".into()))
+/// A line for cargo that builds into the copy.
+fn in_copy(arguments: &str) -> Line {
+    cargo(arguments).setting("CARGO_TARGET_DIR", "target")
 }
 
 #[cfg(test)]
@@ -156,6 +149,14 @@ mod tests {
             Some("breaks the law `never stuck` in seed 17")
         );
         assert_eq!(told_of("error: no such package"), None);
+    }
+
+    #[test]
+    fn nothing_with_a_bug_is_built_into_the_workspace() {
+        for line in [simulate(), search("a::test")] {
+            let line = line.to_string();
+            assert!(line.starts_with("CARGO_TARGET_DIR=target cargo "), "{line}");
+        }
     }
 
     #[test]

@@ -30,7 +30,7 @@ fn unlisted(repo: &Repo) -> Vec<Fault> {
         let folder = list.path.trim_end_matches("README.md");
         let beside = |page: &&File| {
             let name = page.path.strip_prefix(folder);
-            name.is_some_and(|name| name.ends_with(".md") && !name.contains('/'))
+            name.is_some_and(|name| page.ends("md") && !name.contains('/'))
         };
         let pages = repo.files.iter().filter(beside).map(|page| &page.path);
         let strays = pages.filter(|page| **page != list.path && !listed.contains(page));
