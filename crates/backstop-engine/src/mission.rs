@@ -429,3 +429,19 @@ impl Mission {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::mix;
+
+    /// The first numbers of `SplitMix64` from the seed 0.
+    #[test]
+    fn the_mixing_is_that_of_a_known_generator() {
+        let known = [
+            0xe220_a839_7b1d_cdaf,
+            0x6e78_9e6a_a1b9_65f4,
+            0x06c4_5d18_8009_454f,
+        ];
+        assert_eq!([1, 2, 3].map(|n| mix(0, n)), known);
+    }
+}

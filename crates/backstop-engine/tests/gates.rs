@@ -6,7 +6,7 @@ use backstop_engine::outcome::{Status, StatusKind, UnavailableCause};
 use backstop_engine::vocab::Digest;
 use backstop_engine::{
     Answer, CheckVerdict, Cost, Effect, Fact, Funds, GateKind, OnQuestion, PointVerdict, Reason,
-    Refusal, Rule, ShipOutcome, Verb,
+    Refusal, Role, Rule, ShipOutcome, Verb,
 };
 use backstop_testkit::{Opening, Walk, operator, short};
 
@@ -46,6 +46,50 @@ fn every_gate_offers_the_answers_of_the_table_and_no_others() {
             assert_eq!(offers, wanted, "{kind} {funds:?}");
         }
     }
+}
+
+#[test]
+fn gates_answers_and_roles_have_one_name_everywhere() {
+    fn named(shown: &impl ToString, written: &impl serde::Serialize, name: &str) {
+        assert_eq!(shown.to_string(), name);
+        assert_eq!(serde_json::to_value(written).unwrap(), name);
+    }
+    for kind in GateKind::ALL {
+        named(&kind, &kind, kind.name());
+    }
+    for verb in Verb::ALL {
+        named(&verb, &verb, verb.name());
+        assert_eq!(verb.name().parse(), Ok(verb));
+    }
+    assert!("yes".parse::<Verb>().is_err());
+    for role in Role::ALL {
+        named(&role, &role, role.name());
+    }
+}
+
+#[test]
+fn a_refusal_names_every_account_that_a_grant_leaves_out() {
+    let lacking = vec![Account::Attempts, Account::Cost];
+    let said = Refusal::GrantFallsShort { lacking }.to_string();
+    assert!(
+        said.starts_with("the grant leaves `attempts`, `cost` exhausted"),
+        "{said}"
+    );
+}
+
+#[test]
+fn only_an_approval_must_name_what_it_covers() {
+    let mut walk = Walk::begin(Opening::default());
+    walk.works().green().lands();
+    let blind = |verb| Answer {
+        digest: None,
+        ..walk.answer(verb)
+    };
+    let refused = walk.refusal(Fact::Answered(blind(Verb::Approve)));
+    assert!(matches!(refused, Refusal::DigestNeeded { .. }), "{refused}");
+    let rejection = blind(Verb::Reject);
+    walk.take(Fact::Answered(rejection));
+    assert!(walk.mission.gate().is_none());
 }
 
 fn failed() -> PointVerdict {

@@ -4,9 +4,10 @@ use backstop_engine::mode::{Account, Mode, Reason as Policy};
 use backstop_engine::outcome::{FailCause, Interruption, Status, StatusKind};
 use backstop_engine::vocab::{Digest, PhaseKind, Span, Stage};
 use backstop_engine::{
-    ArtifactSeen, BaseMerged, Brief, CheckVerdict, ChecksRan, Effect, Ended, Fact, GateKind,
-    GreenBase, Head, MergeOutcome, ParkCause, ParkedAt, PointVerdict, Position, PreflightRan,
-    Reason, Refusal, Rule, ShipOutcome, Verb,
+    ArtifactSeen, AttemptStarted, BaseMerged, Begins, Brief, CheckVerdict, ChecksRan, Cost, Effect,
+    Ended, Fact, GateKind, GreenBase, Head, MergeOutcome, ParkCause, ParkedAt, PointVerdict,
+    Position, PreflightRan, ProcessRef, Reason, Refusal, Rule, SessionOpened, ShipOutcome, Verb,
+    WaitCause,
 };
 use backstop_testkit::{Opening, Walk, check_results, commit, fresh, operator, short};
 
@@ -151,7 +152,9 @@ fn a_limit_that_lifts_too_late_is_a_persons_to_judge() {
 fn a_stop_while_an_agent_runs_parks_at_its_end_and_resume_goes_on_in_the_same_visit() {
     let mut walk = Walk::begin(defaults());
     let (running, _) = walk.last();
+    assert_eq!(walk.mission.stopping(), None);
     walk.stop();
+    assert_eq!(walk.mission.stopping(), Some(&operator()));
     assert_eq!(walk.last().1, Effect::Halt(running));
     assert_eq!(
         walk.refusal(Fact::StopRequested { by: operator() }),
@@ -194,6 +197,13 @@ fn a_stop_in_a_wait_keeps_the_moment_and_a_stop_at_a_gate_keeps_the_gate() {
     let reset = walk.mission.deadline();
     walk.stop();
     assert_eq!(walk.mission.deadline(), None);
+    let Position::Parked(ParkCause::Stopped, ParkedAt::Work(pending)) = walk.mission.position()
+    else {
+        panic!("parked: {:?}", walk.mission.position());
+    };
+    let (wait, then) = pending.wait().unwrap();
+    assert_eq!(Some(wait.until), reset);
+    assert_eq!((then.begins(), then.wait()), (Begins::Attempt, None));
     walk.resume();
     assert_eq!(walk.mission.deadline(), reset);
 
@@ -209,6 +219,12 @@ fn a_stop_in_a_wait_keeps_the_moment_and_a_stop_at_a_gate_keeps_the_gate() {
 fn a_gate_that_expires_parks_and_a_later_answer_is_taken() {
     let mut walk = at_ship();
     let gate = walk.gate();
+    assert_eq!(
+        walk.refusal(Fact::GateExpired {
+            gate: gate.id.clone()
+        }),
+        Refusal::NotDue(gate.expires_at)
+    );
     walk.due();
     assert_eq!(walk.because, [Rule::Expired, Rule::Parked]);
     assert_eq!(
@@ -373,8 +389,16 @@ fn one_ship_gate_for_all_lanes_and_each_starts_where_the_last_landed() {
     assert_eq!(walk.mission.landed().len(), 1);
     assert_eq!(walk.used(Account::PhaseFailures), 0);
     assert_eq!(walk.order().start, walk.mission.landed()[0].commit);
+    // No commit of the new lane is there yet.
+    assert_eq!(walk.mission.lane().head.commits, Some(0));
     walk.works().green().lands();
     assert_eq!(walk.gate().kind, GateKind::Ship);
+    // A lane that lands again is there once.
+    let first = walk.mission.landed()[0].clone();
+    walk.answers(Verb::Reject).works().green().lands();
+    assert_eq!(walk.mission.landed().len(), 2);
+    assert_eq!(walk.mission.landed()[0], first);
+    assert_eq!(walk.mission.landed()[1].tree, walk.mission.lane().head.tree);
     walk.answers(Verb::Approve).ships(ShipOutcome::Done {
         place: short("refs/heads/backstop/m-1"),
     });
@@ -508,4 +532,188 @@ fn auto_becomes_supervise_and_never_comes_back() {
         walk.refusal(Fact::Supervised { by: operator() }),
         Refusal::AlreadySupervised
     );
+}
+
+#[test]
+fn what_is_noted_of_an_attempt_is_of_one_that_runs() {
+    let mut walk = Walk::begin(defaults());
+    walk.works();
+    let checks = walk.last().0;
+    let started = |effect| {
+        let process = ProcessRef { pid: 7, started: 1 };
+        Fact::AttemptStarted(AttemptStarted { effect, process })
+    };
+    let opened = |effect| {
+        let session = short("s-1");
+        Fact::SessionOpened(SessionOpened { effect, session })
+    };
+    let wrong = Refusal::WrongAnswer(checks);
+    assert_eq!(walk.refusal(started(checks)), wrong);
+    assert_eq!(walk.refusal(opened(checks)), wrong);
+    let late = walk.mission.lane().clone();
+    walk.green();
+    let over = Refusal::NotOutstanding(checks);
+    assert_eq!(walk.refusal(started(checks)), over);
+    assert_eq!(walk.refusal(opened(checks)), over);
+    assert_eq!(walk.mission.lane().session, late.session);
+}
+
+#[test]
+fn a_cost_that_nobody_reports_is_assumed_and_told_apart() {
+    let mut walk = Walk::begin(defaults());
+    let mut end = walk.end(Status::Unknown);
+    end.usage.cost = Cost::Reported(7);
+    walk.take(Fact::AttemptEnded(Box::new(end)));
+    assert_eq!(walk.mission.assumed_cost(), 0);
+    for assumed in [1, 2] {
+        walk.answers(Verb::Retry);
+        let mut end = walk.end(Status::Unknown);
+        end.usage.cost = Cost::Unreported;
+        walk.take(Fact::AttemptEnded(Box::new(end)));
+        assert_eq!(walk.mission.assumed_cost(), assumed);
+        assert_eq!(walk.used(Account::Cost), 7 + assumed);
+    }
+}
+
+#[test]
+fn the_time_of_the_host_checks_is_spent() {
+    let mut walk = Walk::open(defaults());
+    let slow = |walk: &Walk| {
+        let mut results = check_results(&walk.mission.charter().fields().checks, &[]);
+        for result in &mut results {
+            result.active_ms = 5;
+        }
+        results
+    };
+    let (effect, base_checks) = (walk.last().0, slow(&walk));
+    let point = backstop_engine::Point {
+        name: short("git"),
+        verdict: PointVerdict::Held(short("there")),
+    };
+    walk.take(Fact::PreflightRan(PreflightRan {
+        effect,
+        points: vec![point],
+        base_checks,
+    }));
+    assert_eq!(walk.used(Account::ActiveTime), 10);
+    walk.works();
+    let (effect, results) = (walk.last().0, slow(&walk));
+    let tree = walk.mission.lane().head.tree;
+    walk.take(Fact::ChecksRan(ChecksRan {
+        effect,
+        tree,
+        results,
+    }));
+    assert_eq!(walk.used(Account::ActiveTime), 20);
+}
+
+#[test]
+fn a_preflight_that_fails_after_a_stop_is_done_again_and_charged_to_nobody() {
+    let mut walk = Walk::open(defaults());
+    walk.stop().preflight(PointVerdict::Failed(short("no git")));
+    assert!(matches!(
+        walk.mission.position(),
+        Position::Parked(ParkCause::Stopped, ParkedAt::Work(_))
+    ));
+    assert_eq!(walk.used(Account::Preflight), 0);
+    walk.resume();
+    assert_eq!(walk.last().1, Effect::Preflight);
+}
+
+#[test]
+fn a_retry_at_code_is_another_attempt_of_the_same_visit() {
+    let mut walk = Walk::begin(defaults());
+    walk.ends(Status::Unknown).answers(Verb::Retry);
+    let order = walk.order();
+    assert_eq!((order.visit.number(), order.attempt.number()), (1, 2));
+}
+
+#[test]
+fn what_a_visit_was_told_is_not_told_to_the_next_role() {
+    let mut walk = Walk::begin(Opening::default().reviewer());
+    walk.works().red();
+    let told = walk.order().briefs;
+    assert!(matches!(told[..], [Brief::RedChecks(_)]), "{told:?}");
+    walk.works().green();
+    assert_eq!(walk.order().briefs, []);
+}
+
+#[test]
+fn a_fault_from_outside_waits_before_the_same_work_goes_on() {
+    let mut walk = Walk::begin(defaults());
+    walk.ends(Status::Interrupted {
+        by: Interruption::Network,
+    });
+    assert!(walk.because.contains(&Rule::Waits(WaitCause::FaultBackoff)));
+    assert!(walk.mission.deadline() > Some(walk.mission.now()));
+}
+
+#[test]
+fn a_landing_that_fails_is_a_fault_and_is_tried_again() {
+    let mut walk = Walk::begin(defaults());
+    walk.works().green();
+    let (effect, landing) = walk.last();
+    walk.take(Fact::LandFailed {
+        effect,
+        cause: short("the disk is full"),
+    });
+    assert_eq!(walk.gate().reasons, [Reason::LandFailed]);
+    assert_eq!(walk.used(Account::InfraTotal), 1);
+    walk.answers(Verb::Retry);
+    assert_eq!(walk.last().1, landing);
+}
+
+#[test]
+fn release_notes_are_kept_and_who_cannot_be_paid_leaves_none() {
+    let mut walk = Walk::begin(Opening::default().release_lead());
+    walk.works().green().lands().ends(Status::Success);
+    assert_eq!(walk.gate().kind, GateKind::Ship);
+    assert!(!walk.because.contains(&Rule::NoReleaseNotes));
+    let artifacts = &walk.mission.lane().artifacts;
+    assert!(artifacts.contains_key(&backstop_engine::Role::ReleaseLead));
+
+    let mut walk = Walk::begin(Opening::default().release_lead());
+    for _ in 1..walk.mission.meter().ceiling(Account::Attempts) {
+        walk.ends(Status::Unknown).answers(Verb::Retry);
+    }
+    walk.works().green().lands();
+    assert_eq!(walk.gate().kind, GateKind::Ship);
+    assert!(walk.because.contains(&Rule::NoReleaseNotes));
+    assert!(walk.because.contains(&Rule::Exhausted(Account::Attempts)));
+}
+
+#[test]
+fn a_ceiling_is_lowered_and_not_raised() {
+    let mut walk = Walk::begin(defaults());
+    let ceiling = |walk: &Walk| walk.mission.meter().ceiling(Account::Attempts);
+    let before = ceiling(&walk);
+    let tightened = |ceiling| Fact::Tightened {
+        account: Account::Attempts,
+        ceiling,
+        by: operator(),
+    };
+    let higher = walk.refusal(tightened(before + 1));
+    assert!(matches!(higher, Refusal::Ceiling(_)), "{higher}");
+    walk.take(tightened(before - 1));
+    assert_eq!(ceiling(&walk), before - 1);
+}
+
+#[test]
+fn waits_that_begin_together_do_not_end_together() {
+    let deadline = |seed| {
+        let mut draft: backstop_engine::CharterDraft = defaults().charter().into();
+        draft.settings.seed = seed;
+        let opened = backstop_engine::Mission::open(draft.try_into().unwrap());
+        let mut walk = Walk {
+            mission: opened.mission,
+            facts: Vec::new(),
+            because: opened.because,
+        };
+        walk.preflight(PointVerdict::Held(short("there")));
+        walk.ends(Status::RateLimited { until: None });
+        walk.mission.deadline().unwrap()
+    };
+    let deadlines: std::collections::BTreeSet<_> = (0..20).map(deadline).collect();
+    assert!(deadlines.len() > 15, "{deadlines:?}");
+    assert_eq!(deadline(3), deadline(3));
 }

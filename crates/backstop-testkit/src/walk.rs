@@ -101,21 +101,9 @@ impl Walk {
     /// When none does.
     #[must_use]
     pub fn order(&self) -> Order {
-        let mut launches = self
-            .mission
-            .outstanding()
-            .filter_map(|(_, effect)| match effect {
-                Effect::Launch(launch) => Some(launch.order().clone()),
-                Effect::Preflight
-                | Effect::RunChecks(_)
-                | Effect::Wait(_)
-                | Effect::Land(_)
-                | Effect::Ask(_)
-                | Effect::Ship(_)
-                | Effect::MergeBase(_)
-                | Effect::Halt(_) => None,
-            });
-        launches.next().expect("an agent runs")
+        let mut outstanding = self.mission.outstanding();
+        let launched = outstanding.find_map(|(_, effect)| effect.launched().cloned());
+        launched.expect("an agent runs")
     }
 
     /// The open gate.
