@@ -3,13 +3,13 @@
 use backstop_engine::gates::{self, Fate, GateDraft, OnFail, StateKind, Trigger, stopship};
 use backstop_engine::mode::{Account, Mode, Reason as Policy};
 use backstop_engine::outcome::{FailCause, Status};
-use backstop_engine::review::{Finding, Findings, Loop};
-use backstop_engine::vocab::{Digest, PhaseKind, Stage};
+use backstop_engine::review::{Finding, Findings, Loop, Require};
+use backstop_engine::vocab::{Digest, PhaseKind, Span, Stage};
 use backstop_engine::{
     Answer, Brief, CharterFault, Effect, Fact, GateKind, Mission, Position, Reason, Refusal,
     ReviewStop, Role, Rule, Ruling, Verb,
 };
-use backstop_testkit::{Opening, Walk, fails, pass, short};
+use backstop_testkit::{Opening, Walk, fails, fresh, pass, short};
 
 fn reviewed() -> Walk {
     Walk::begin(Opening::default().reviewer())
@@ -279,10 +279,149 @@ fn a_verifier_works_on_what_the_reviewer_let_pass() {
         .unwrap()
         .receipt()
         .route_lines();
-    assert!(
-        lines.iter().any(|line| line.starts_with("verifier:")),
-        "{lines:?}"
+    for role in ["reviewer:", "verifier:"] {
+        assert!(lines.iter().any(|line| line.starts_with(role)), "{lines:?}");
+    }
+}
+
+#[test]
+fn the_loop_is_told_what_a_review_cost_and_what_must_stand_beside_it() {
+    let spent = |opening: Opening| {
+        let mut walk = Walk::begin(opening);
+        walk.works();
+        if matches!(walk.last().1, Effect::RunChecks(_)) {
+            walk.green();
+        }
+        assert_eq!(walk.order().role, Role::Reviewer);
+        let mut end = walk.end(Status::Success);
+        (end.usage.tool_calls, end.usage.active_ms) = (3, 2_000);
+        walk.take(Fact::AttemptEnded(Box::new(end)));
+        let receipt = walk.mission.lane().review.as_ref().unwrap().receipt();
+        assert_eq!(receipt.tool_calls(), 3);
+        assert_eq!(receipt.elapsed(), Span::from_millis(2_000));
+        (*receipt.policy(), walk)
+    };
+    let (checked, mut walk) = spent(Opening::default().reviewer());
+    assert_eq!(checked.verifier_receipt, Require::Required);
+    assert_eq!(checked.human_ratification, Require::NotRequired);
+    walk.lands();
+    let (bare, mut walk) = spent(Opening::default().reviewer().unchecked());
+    assert_eq!(bare.verifier_receipt, Require::NotRequired);
+    walk.lands();
+    let supervised = Opening::default().reviewer().mode(Mode::Supervise);
+    let (seen, walk) = spent(supervised);
+    assert_eq!(seen.human_ratification, Require::Required);
+    assert_eq!(walk.gate().kind, GateKind::Validate);
+}
+
+#[test]
+fn the_sessions_of_all_who_worked_on_a_visit_are_on_record() {
+    let mut walk = Walk::begin(Opening::default().verifier());
+    let implementer = walk.last().0;
+    walk.works().green();
+    let reviewer = walk.last().0;
+    walk.rules(pass());
+    let verifier = walk.last().0;
+    walk.rules(pass());
+    let receipt = walk.mission.lane().review.as_ref().unwrap().receipt();
+    let record = format!("{receipt:?}");
+    for effect in [implementer, reviewer, verifier] {
+        let session = format!("\"session-{effect}\"");
+        assert!(record.contains(&session), "{session} in {record}");
+    }
+}
+
+/// A gate after the planner that runs the checks.
+fn planned(on_fail: OnFail) -> Walk {
+    let suite = gate(
+        "suite",
+        "planner",
+        Trigger::RoleComplete,
+        gates::GateKind::Verify,
+        on_fail,
     );
+    let mut walk = Walk::begin(Opening::default().planner().gates(&[suite]));
+    walk.ends(Status::Success);
+    assert!(matches!(walk.last().1, Effect::RunChecks(_)));
+    walk
+}
+
+#[test]
+fn checks_after_a_role_that_does_not_judge_charge_nobody() {
+    let mut walk = planned(OnFail::Escalate);
+    walk.green();
+    assert_eq!(walk.order().role, Role::Implementer);
+    let mut walk = planned(OnFail::Escalate);
+    walk.red();
+    assert!(walk.because.contains(&Rule::GateChecksRed));
+    for account in [Account::Streak, Account::PhaseFailures] {
+        assert_eq!(walk.used(account), 0);
+    }
+}
+
+#[test]
+fn checks_that_let_a_role_in_stand_for_its_attempts_and_are_renewed_by_green_work() {
+    let base = gate(
+        "base",
+        "implementer",
+        Trigger::RoleStart,
+        gates::GateKind::Verify,
+        OnFail::Escalate,
+    );
+    let mut walk = Walk::begin(Opening::default().gates(&[base]));
+    walk.green();
+    // What a cut attempt made of the tree is not what its role was let in on.
+    let mut end = walk.end(Status::Ambiguous);
+    end.head = Some(fresh(end.effect));
+    walk.take(Fact::AttemptEnded(Box::new(end)));
+    assert_eq!(walk.order().attempt.number(), 2);
+    walk.works().green();
+    assert!(matches!(walk.last().1, Effect::Land(_)));
+}
+
+#[test]
+fn what_is_behind_a_gate_is_handed_to_nobody_before_it_opens() {
+    let findings = GateDraft {
+        blocks_role: Some("implementer".to_owned()),
+        artifact_kind: Some("findings".to_owned()),
+        ..gate(
+            "seen",
+            "scout",
+            Trigger::RoleComplete,
+            gates::GateKind::Approve,
+            OnFail::Block,
+        )
+    };
+    let handed = |gates: &[GateDraft]| {
+        let mut walk = Walk::begin(Opening::default().scout().planner().gates(gates));
+        walk.ends(Status::Success);
+        assert_eq!(walk.order().role, Role::Planner);
+        given(&walk)
+    };
+    assert_eq!(handed(&[findings]), []);
+    assert_eq!(handed(&[]), [pair("scout", "findings")]);
+}
+
+#[test]
+fn a_role_that_no_gate_asks_for_a_verdict_is_not_asked_again() {
+    let trial = GateDraft {
+        require_explicit_verdict: false,
+        ..gate(
+            "trial",
+            "verifier",
+            Trigger::RoleComplete,
+            gates::GateKind::Review,
+            OnFail::Escalate,
+        )
+    };
+    let mut walk = Walk::begin(Opening::default().verifier().gates(&[trial]));
+    walk.works().green().rules(pass());
+    assert_eq!(walk.order().role, Role::Verifier);
+    walk.rules(no_verdict());
+    for rule in [Rule::AskedAgain, Rule::EvidenceOutranksClaim] {
+        assert!(!walk.because.contains(&rule), "{:?}", walk.because);
+    }
+    assert_eq!(walk.mission.lane().last, Some(Status::Success));
 }
 
 fn stopped_ship() -> Walk {
