@@ -81,7 +81,9 @@ pub enum OpeningError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// Nothing is wanted.
-    #[error("nothing to do: give a goal (`\"fix the login\"`) or a plan (`--plan FILE`)")]
+    #[error(
+        "nothing to do: give a goal (`backstop run \"fix the login\"`) or a plan (`--plan FILE`)"
+    )]
     NoGoal,
     /// A goal that nothing checks.
     #[error(
