@@ -388,13 +388,13 @@ fn one_ship_gate_for_all_lanes_and_each_starts_where_the_last_landed() {
     walk.works().red().works().green().lands();
     assert_eq!(walk.mission.landed().len(), 1);
     assert_eq!(walk.used(Account::PhaseFailures), 0);
-    assert_eq!(walk.order().start, walk.mission.landed()[0].commit);
+    let first = walk.mission.landed()[0].clone();
+    assert_eq!(walk.order().start, first.commit);
     // No commit of the new lane is there yet.
     assert_eq!(walk.mission.lane().head.commits, Some(0));
     walk.works().green().lands();
     assert_eq!(walk.gate().kind, GateKind::Ship);
     // A lane that lands again is there once.
-    let first = walk.mission.landed()[0].clone();
     walk.answers(Verb::Reject).works().green().lands();
     assert_eq!(walk.mission.landed().len(), 2);
     assert_eq!(walk.mission.landed()[0], first);
