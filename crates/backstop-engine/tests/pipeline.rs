@@ -6,8 +6,8 @@ use backstop_engine::outcome::{FailCause, Status};
 use backstop_engine::review::{Finding, Findings, Loop, Require};
 use backstop_engine::vocab::{Digest, PhaseKind, Span, Stage};
 use backstop_engine::{
-    Answer, Brief, CharterFault, Effect, Fact, GateKind, Mission, Position, Reason, Refusal,
-    ReviewStop, Role, Rule, Ruling, Verb,
+    Answer, Brief, CharterFault, CheckVerdict, Effect, Fact, GateKind, Mission, Position, Reason,
+    Refusal, ReviewStop, Role, Rule, Ruling, Verb,
 };
 use backstop_testkit::{Opening, Walk, fails, fresh, pass, short};
 
@@ -208,7 +208,16 @@ fn a_moved_branch_is_the_work_only_where_the_answer_names_its_tree() {
         assert_eq!(walk.mission.lane().moved, None);
     }
     let mut walk = moved();
-    let found = found(&walk);
+    let (found, pin) = (found(&walk), walk.mission.lane().head.tree);
+    // Who ends the mission takes nothing over, whatever was shown.
+    for shown in [other, found] {
+        let mut walk = walk.clone();
+        walk.take(Fact::Answered(Answer {
+            digest: Some(shown),
+            ..walk.answer(Verb::Abort)
+        }));
+        assert_eq!(walk.mission.lane().head.tree, pin);
+    }
     walk.take(retry(&walk, Some(found)));
     assert!(walk.because.contains(&Rule::TakenOver));
     let lane = walk.mission.lane();
@@ -269,6 +278,11 @@ fn a_verifier_works_on_what_the_reviewer_let_pass() {
     assert_eq!(given(&walk), [pair("reviewer", "diff_review")]);
     walk.rules(fails("it crashes"));
     assert_eq!(given(&walk), [pair("verifier", "repair")]);
+    // What the visit was given waits again.
+    let mut all = walk.mission.lane().handoffs.all();
+    let given_back = all.find(|(handoff, _)| handoff.kind().as_str() == "diff_review");
+    assert_eq!(given_back.unwrap().1, Fate::Waiting);
+    drop(all);
     walk.works().green().rules(pass()).rules(pass()).lands();
     assert_eq!(walk.gate().kind, GateKind::Ship);
     let lines = walk
@@ -377,6 +391,45 @@ fn checks_that_let_a_role_in_stand_for_its_attempts_and_are_renewed_by_green_wor
     assert_eq!(walk.order().attempt.number(), 2);
     walk.works().green();
     assert!(matches!(walk.last().1, Effect::Land(_)));
+}
+
+#[test]
+fn a_red_base_that_a_person_passes_clears_no_tree() {
+    let base = gate(
+        "base",
+        "implementer",
+        Trigger::RoleStart,
+        gates::GateKind::Verify,
+        OnFail::Escalate,
+    );
+    let mut walk = Walk::begin(Opening::default().gates(&[base]));
+    walk.red();
+    assert_eq!(walk.gate().kind, GateKind::Held);
+    walk.answers(Verb::Approve);
+    assert_eq!(walk.order().role, Role::Implementer);
+    assert_eq!(walk.mission.cleared(), None);
+}
+
+#[test]
+fn a_check_that_is_red_where_the_reviewer_was_let_in_stays_the_evidence() {
+    let suite = gate(
+        "suite",
+        "reviewer",
+        Trigger::RoleStart,
+        gates::GateKind::Verify,
+        OnFail::Escalate,
+    );
+    let mut walk = Walk::begin(Opening::default().reviewer().gates(&[suite]));
+    walk.works().green();
+    walk.checks(&[CheckVerdict::Passed, CheckVerdict::Failed { exit: 7 }]);
+    assert_eq!(walk.gate().kind, GateKind::Held);
+    walk.answers(Verb::Approve);
+    assert_eq!(walk.order().role, Role::Reviewer);
+    walk.rules(pass());
+    let receipt = walk.mission.lane().review.as_ref().unwrap().receipt();
+    let record = format!("{receipt:?}");
+    assert!(record.contains("exit_status: 7"), "{record}");
+    assert_eq!(walk.mission.cleared(), None);
 }
 
 #[test]
@@ -558,6 +611,8 @@ fn gates_before_a_role_want_the_checks_or_a_person_first() {
     walk.green();
     assert_eq!(walk.gate().holder.unwrap().as_str(), "go");
     walk.answers(Verb::Approve);
+    // Who is let in has done nothing that could land.
+    assert_eq!(walk.mission.cleared(), None);
     walk.works().red();
     // A new generation: what was let in once is asked about again.
     assert!(walk.because.contains(&Rule::NewGeneration));
