@@ -158,8 +158,14 @@ fn a_review_that_establishes_nothing_stops_the_loop() {
         end.route = walk.mission.lane().implementer.clone().unwrap();
     });
     assert_eq!(reasons(&same_session), inconclusive);
-    let nameless = stops(|_, end| end.route = backstop_engine::review::RouteReceipt::default());
+    let nameless = stops(|_, end| {
+        end.route = backstop_engine::review::RouteReceipt::default();
+        end.usage.tool_calls = 3;
+    });
     assert_eq!(reasons(&nameless), inconclusive);
+    // However often its receipt is looked at, a review is paid for once.
+    let review = nameless.mission.lane().review.as_ref().unwrap();
+    assert_eq!(review.receipt().tool_calls(), 3);
     let contradicting = stops(|_, end| {
         end.ruling = Some(Ruling::Verdict {
             verdict: gates::Verdict::Pass,
@@ -343,6 +349,25 @@ fn the_sessions_of_all_who_worked_on_a_visit_are_on_record() {
         let session = format!("\"session-{effect}\"");
         assert!(record.contains(&session), "{session} in {record}");
     }
+}
+
+#[test]
+fn a_reviewer_that_is_sent_back_is_no_verifier_of_its_own() {
+    let again = gate(
+        "again",
+        "reviewer",
+        Trigger::RoleComplete,
+        gates::GateKind::Verify,
+        OnFail::Retry,
+    );
+    let mut walk = Walk::begin(Opening::default().reviewer().gates(&[again]));
+    walk.works().green().rules(pass()).red();
+    assert_eq!(walk.order().role, Role::Reviewer);
+    walk.rules(pass()).green().lands();
+    let receipt = walk.mission.lane().review.as_ref().unwrap().receipt();
+    let lines = receipt.route_lines();
+    let verified = lines.iter().any(|line| line.starts_with("verifier:"));
+    assert!(!verified, "{lines:?}");
 }
 
 /// A gate after the planner that runs the checks.
