@@ -288,6 +288,10 @@ fn every_key_refuses_another_type_and_null() {
             (Code::WrongType, Some(key)),
             "{text}"
         );
+        // Only what may be missing can be left out.
+        let optional = value == "null" && !["kind", "task"].contains(&key);
+        let advises = refusal.message.ends_with(", or leave it out");
+        assert_eq!(advises, optional, "{}", refusal.message);
     }
     for text in [
         "[]",
