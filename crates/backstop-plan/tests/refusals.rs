@@ -306,6 +306,30 @@ fn every_key_refuses_another_type_and_null() {
 }
 
 #[test]
+fn a_refusal_says_what_was_there() {
+    for (value, shape) in [
+        ("null", "null"),
+        ("true", "a boolean"),
+        ("3", "a number"),
+        ("\"x\"", "a string"),
+        ("[]", "an array"),
+        ("{\"a\":1}", "an object"),
+    ] {
+        let key = if shape == "a boolean" {
+            "done_when"
+        } else {
+            "allow_empty"
+        };
+        let text = format!(r#"{{"phases":[{{"kind":"research","task":"a","{key}":{value}}}]}}"#);
+        let said = only(&text).message;
+        assert!(
+            said.starts_with(&format!("`{key}` is {shape}: write ")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn a_task_that_is_only_a_placeholder_is_refused_and_one_that_has_one_is_not() {
     let research =
         |task: &str| Plan::single(backstop_vocab::PhaseKind::Research, task, Checks::None);
