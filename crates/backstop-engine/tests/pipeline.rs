@@ -353,13 +353,7 @@ fn the_sessions_of_all_who_worked_on_a_visit_are_on_record() {
 
 #[test]
 fn a_reviewer_that_is_sent_back_is_no_verifier_of_its_own() {
-    let again = gate(
-        "again",
-        "reviewer",
-        Trigger::RoleComplete,
-        gates::GateKind::Verify,
-        OnFail::Retry,
-    );
+    let again = verify("again", "reviewer", Trigger::RoleComplete, OnFail::Retry);
     let mut walk = Walk::begin(Opening::default().reviewer().gates(&[again]));
     walk.works().green().rules(pass()).red();
     assert_eq!(walk.order().role, Role::Reviewer);
@@ -370,15 +364,13 @@ fn a_reviewer_that_is_sent_back_is_no_verifier_of_its_own() {
     assert!(!verified, "{lines:?}");
 }
 
+fn verify(id: &str, role: &str, on: Trigger, on_fail: OnFail) -> GateDraft {
+    gate(id, role, on, gates::GateKind::Verify, on_fail)
+}
+
 /// A gate after the planner that runs the checks.
 fn planned(on_fail: OnFail) -> Walk {
-    let suite = gate(
-        "suite",
-        "planner",
-        Trigger::RoleComplete,
-        gates::GateKind::Verify,
-        on_fail,
-    );
+    let suite = verify("suite", "planner", Trigger::RoleComplete, on_fail);
     let mut walk = Walk::begin(Opening::default().planner().gates(&[suite]));
     walk.ends(Status::Success);
     assert!(matches!(walk.last().1, Effect::RunChecks(_)));
@@ -400,13 +392,7 @@ fn checks_after_a_role_that_does_not_judge_charge_nobody() {
 
 #[test]
 fn checks_that_let_a_role_in_stand_for_its_attempts_and_are_renewed_by_green_work() {
-    let base = gate(
-        "base",
-        "implementer",
-        Trigger::RoleStart,
-        gates::GateKind::Verify,
-        OnFail::Escalate,
-    );
+    let base = verify("base", "implementer", Trigger::RoleStart, OnFail::Escalate);
     let mut walk = Walk::begin(Opening::default().gates(&[base]));
     walk.green();
     // What a cut attempt made of the tree is not what its role was let in on.
@@ -420,13 +406,7 @@ fn checks_that_let_a_role_in_stand_for_its_attempts_and_are_renewed_by_green_wor
 
 #[test]
 fn a_red_base_that_a_person_passes_clears_no_tree() {
-    let base = gate(
-        "base",
-        "implementer",
-        Trigger::RoleStart,
-        gates::GateKind::Verify,
-        OnFail::Escalate,
-    );
+    let base = verify("base", "implementer", Trigger::RoleStart, OnFail::Escalate);
     let mut walk = Walk::begin(Opening::default().gates(&[base]));
     walk.red();
     assert_eq!(walk.gate().kind, GateKind::Held);
@@ -437,13 +417,7 @@ fn a_red_base_that_a_person_passes_clears_no_tree() {
 
 #[test]
 fn a_check_that_is_red_where_the_reviewer_was_let_in_stays_the_evidence() {
-    let suite = gate(
-        "suite",
-        "reviewer",
-        Trigger::RoleStart,
-        gates::GateKind::Verify,
-        OnFail::Escalate,
-    );
+    let suite = verify("suite", "reviewer", Trigger::RoleStart, OnFail::Escalate);
     let mut walk = Walk::begin(Opening::default().reviewer().gates(&[suite]));
     walk.works().green();
     walk.checks(&[CheckVerdict::Passed, CheckVerdict::Failed { exit: 7 }]);
