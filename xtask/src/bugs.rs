@@ -73,17 +73,17 @@ type Found = Result<String, String>;
 
 /// How the simulation finds the bug in the copy.
 fn simulated(copy: &Path) -> Result<Found, Failure> {
-    let not_found = || format!("the simulation does not find it within {SEEDS} seeds");
     let simulate = simulate();
     let output = simulate.output(copy)?;
     if output.status.success() {
-        return Ok(Err(not_found()));
+        let words = format!("the simulation does not find it within {SEEDS} seeds");
+        return Ok(Err(words));
     }
     let told = String::from_utf8_lossy(&output.stdout);
     match told_of(&told) {
         Some(words) => Ok(Ok(words)),
         // It did not get as far as to break a law.
-        None => simulate.read(copy).map(|_| Err(not_found())),
+        None => Err(simulate.complaint(&output)),
     }
 }
 
@@ -102,9 +102,7 @@ fn searched(copy: &Path, bug: &File) -> Result<Found, Failure> {
         return Ok(Ok(format!("`{test}` finds it")));
     }
     // It did not get as far as to search.
-    search
-        .read(copy)
-        .map(|_| Err(format!("`{test}` is no test")))
+    Err(search.complaint(&output))
 }
 
 /// The test that holds the law which a bug breaks.

@@ -69,7 +69,7 @@ impl Line {
     pub(crate) fn read(&self, root: &Path) -> Result<String, Failure> {
         let output = self.output(root)?;
         if !output.status.success() {
-            return Err(self.failed(complaint(&output)));
+            return Err(self.complaint(&output));
         }
         String::from_utf8(output.stdout)
             .map_err(|error| Failure::unreadable(self.to_string(), error))
@@ -79,6 +79,12 @@ impl Line {
     pub(crate) fn output(&self, root: &Path) -> Result<Output, Failure> {
         let output = self.command(root).stdin(Stdio::null()).output();
         output.map_err(|error| self.failed(format!("cannot be started: {error}")))
+    }
+
+    /// That it ended badly, with what it said.
+    pub(crate) fn complaint(&self, output: &Output) -> Failure {
+        let said = String::from_utf8_lossy(&output.stderr);
+        self.failed(format!("ended with {}: {}", output.status, said.trim()))
     }
 
     fn command(&self, root: &Path) -> Command {
@@ -110,11 +116,6 @@ impl fmt::Display for Line {
         }
         Ok(())
     }
-}
-
-fn complaint(output: &Output) -> String {
-    let said = String::from_utf8_lossy(&output.stderr);
-    format!("ended with {}: {}", output.status, said.trim())
 }
 
 fn quoted(word: &str) -> String {

@@ -369,8 +369,8 @@ fn verify(id: &str, role: &str, on: Trigger, on_fail: OnFail) -> GateDraft {
 }
 
 /// A gate after the planner that runs the checks.
-fn planned(on_fail: OnFail) -> Walk {
-    let suite = verify("suite", "planner", Trigger::RoleComplete, on_fail);
+fn planned() -> Walk {
+    let suite = verify("suite", "planner", Trigger::RoleComplete, OnFail::Escalate);
     let mut walk = Walk::begin(Opening::default().planner().gates(&[suite]));
     walk.ends(Status::Success);
     assert!(matches!(walk.last().1, Effect::RunChecks(_)));
@@ -379,10 +379,10 @@ fn planned(on_fail: OnFail) -> Walk {
 
 #[test]
 fn checks_after_a_role_that_does_not_judge_charge_nobody() {
-    let mut walk = planned(OnFail::Escalate);
+    let mut walk = planned();
     walk.green();
     assert_eq!(walk.order().role, Role::Implementer);
-    let mut walk = planned(OnFail::Escalate);
+    let mut walk = planned();
     walk.red();
     assert!(walk.because.contains(&Rule::GateChecksRed));
     for account in [Account::Streak, Account::PhaseFailures] {
