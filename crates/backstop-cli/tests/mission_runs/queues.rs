@@ -7,7 +7,7 @@ use backstop_runner::history::{self, History};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::slots::{holding, world};
+use crate::slots::{holding, shorten_limits, world};
 use crate::support::{Said, World, exec_run};
 
 /// Puts a mission into the queue whose agent is at work until it is let go; its id.
@@ -250,12 +250,7 @@ fn the_base_of_a_mission_in_the_queue_outlives_the_branch_it_was_on() {
 
 /// Puts a mission into the queue whose first attempt meets a limit for so long; its id.
 fn limited(world: &World, after: &str) -> String {
-    let settings = std::fs::read_to_string(world.repo().join("backstop.toml")).unwrap();
-    world.write(
-        "backstop.toml",
-        &format!("{settings}shortest_limit_wait = \"1s\"\n"),
-    );
-    world.commit("a short limit");
+    shorten_limits(world);
     let launched = r#"{ run = "echo a >>$E2E_SIDE/launches" }"#;
     let first =
         format!("attempt = 1\ndo = [{launched}, {{ rate_limit = {{ after = \"{after}\" }} }}]");

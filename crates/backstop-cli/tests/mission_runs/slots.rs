@@ -121,14 +121,19 @@ do = [
 do = [{ run = "echo b >>$E2E_SIDE/launches" }, { write = { path = "b", text = "b" } }]
 "#;
 
-/// Starts a mission that meets a short limit when it is let go the first time.
-fn limited(world: &World) -> Started {
+/// Lets a limit of a second be waited for no longer.
+pub(crate) fn shorten_limits(world: &World) {
     let settings = std::fs::read_to_string(world.repo().join("backstop.toml")).unwrap();
     world.write(
         "backstop.toml",
         &format!("{settings}shortest_limit_wait = \"1s\"\n"),
     );
     world.commit("a short limit");
+}
+
+/// Starts a mission that meets a short limit when it is let go the first time.
+fn limited(world: &World) -> Started {
+    shorten_limits(world);
     let script = world.leave("at-b.toml", LIMITED);
     world.start(&[
         "run", "b", "--from", "code", "--script", &script, "--check", "true",

@@ -205,7 +205,7 @@ fn a_lock_on_the_lanes_ref_is_named_and_the_work_is_taken_when_it_is_gone() {
     world.leave("go", "");
     tells_of(&lock, runner.end().with(3).telling(&["review gate g1"]));
     fs::remove_file(lock).unwrap();
-    // The next agent finds nothing left to do but one word.
+    // What the first agent left is taken with what the next one adds.
     world.leave("agent.sh", "cat >/dev/null; echo more >>left.txt");
     world.backstop(&["gate", "retry"]).with(3);
     let work = [("left.txt", "100644 left\nmore\n"), WORK[1]];
