@@ -280,15 +280,14 @@ pub(crate) fn approve(
     let approval = approval(lane, &holder, gate.digest.unwrap_or(lane.head.tree), answer);
     let now = judged(lane);
     let waits = (spec.kind(), holder.state) == (GateKind::Approve, StateKind::Pending);
-    let failed = holder.state == StateKind::Escalated && spec.kind() != GateKind::Approve;
     let board = if waits {
         lane.board.approve(operator, &approval, &now)?
     } else {
         lane.board.overrule(operator, &approval, &now)?
     };
     turn.m.lane.board = board;
-    // What failed the visit is overridden with all else that stood against it: the tree may land.
-    if failed && gate.verdict.is_some() && holders(&turn.m.lane).is_empty() {
+    // The one gate that stood against a failed visit is overridden: the tree may land.
+    if gate.verdict.is_some() && holders(&turn.m.lane).is_empty() {
         turn.m.lane.cleared = Some(turn.m.lane.head.tree);
         turn.m.lane.review = None;
     }

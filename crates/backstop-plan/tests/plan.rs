@@ -1,6 +1,8 @@
 //! The plan: its canonical form and digest, serde as one more caller of the checks, the key registry and the schema.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::collections::BTreeSet;
+
 use backstop_plan::{
     Checks, Code, Draft, KEYS, Key, Level, MOST_PHASES, Need, Parts, Plan, Reader, SEMANTIC_CODES,
     schema,
@@ -185,6 +187,20 @@ fn the_schema_is_that_of_the_registry() {
         phase["properties"]["kind"]["enum"],
         json!(["research", "coding", "benchmark", "security_scan"])
     );
+}
+
+#[test]
+fn the_schema_tells_each_key_s_meaning() {
+    let schema = schema();
+    let plan = schema["properties"].as_object().unwrap();
+    let phase = plan["phases"]["items"]["properties"].as_object().unwrap();
+    let keys = || plan.values().chain(phase.values());
+    let meanings: BTreeSet<&str> = keys()
+        .map(|key| key["description"].as_str().unwrap())
+        .collect();
+    assert_eq!(meanings.len(), keys().count(), "{meanings:?}");
+    let says = |meaning: &&str| meaning.split(' ').count() > 3;
+    assert!(meanings.iter().all(says), "{meanings:?}");
 }
 
 #[test]

@@ -288,11 +288,21 @@ fn every_key_refuses_another_type_and_null() {
             (Code::WrongType, Some(key)),
             "{text}"
         );
+        let shape = match key {
+            "kind" => "the name of a kind",
+            "allow_empty" => "`true` or `false`",
+            _ => "a string",
+        };
         // Only what may be missing can be left out.
         let optional = value == "null" && !["kind", "task"].contains(&key);
-        let advises = refusal.message.ends_with(", or leave it out");
-        assert_eq!(advises, optional, "{}", refusal.message);
+        let out = if optional { ", or leave it out" } else { "" };
+        let said = refusal.message;
+        assert!(said.ends_with(&format!(": write {shape}{out}")), "{said}");
     }
+    assert_eq!(
+        only(r#"{"phases":null}"#).message,
+        "`phases` is null: write an array of phases"
+    );
     for text in [
         "[]",
         "null",

@@ -113,6 +113,8 @@ fn a_board_for_other_specs_holds_everything_and_takes_nothing() {
     let foreign = passed.clone().under(other);
     let held = foreign.admit(&role("scout"), &now(1)).unwrap_err();
     assert!(held.is_for_other_specs());
+    let own = passed.admit(&role("verifier"), &now(2)).unwrap_err();
+    assert!(!own.is_for_other_specs());
     assert_eq!(held.holders().len(), 3);
     assert!(
         held.holders()
@@ -271,6 +273,7 @@ fn a_gate_retries_as_often_as_it_says_and_then_escalates() {
         for n in 1..=most {
             board = give_failure(&ran(&board, "reviewer", &now(1)), "g", &now(1)).unwrap();
             assert!(matches!(board.state(&id("g")), State::Retrying { n: told, .. } if *told == n));
+            assert_eq!(board.retries(&id("g")), n);
             assert_eq!(
                 code(give_pass(&board, "g", &now(1))),
                 "not_due",
@@ -817,7 +820,13 @@ fn a_forged_board_is_refused() {
     refused(&blocked, "\"generation\":1", "\"generation\":1,\"extra\":1");
     refused(&blocked, "\"state\":{\"blocked\"", "\"sate\":{\"blocked\"");
     let retrying = in_state(StateKind::Retrying, GateKind::Verify);
-    refused(&retrying, "\"n\":1", "\"n\":0");
+    for other in ["\"n\":0", "\"n\":2"] {
+        refused(&retrying, "\"n\":1", other);
+    }
+    let none = serde_json::to_string(&retrying).unwrap();
+    let none = none.replace("\"n\":1", "\"n\":0");
+    let none = none.replace("\"retries\":1", "\"retries\":0");
+    assert!(serde_json::from_str::<Board>(&none).is_err(), "{none}");
     refused(&retrying, "{\"retrying\":{\"n\":1,", "{\"blocked\":{");
     let passed = in_state(StateKind::Passed, GateKind::Verify);
     refused(&passed, "\"by\":\"host\"", "\"by\":{\"role\":\"reviewer\"}");
