@@ -45,7 +45,7 @@ pub(crate) fn steps(
         std::thread::sleep(LOOK);
     }
     // What holds no step is no journal of a mission.
-    folding.finish()?;
+    folding.finish(&dir.journal())?;
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! `report`: for each mission what is proven, what is not and why, what waits for a person, the spend, the evidence.
 
 mod html;
+mod safe;
 mod text;
 
 use backstop_engine::vocab::MissionId;

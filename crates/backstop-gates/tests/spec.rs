@@ -92,12 +92,13 @@ fn all_faults_are_reported_at_once() {
         require_explicit_verdict: false,
         ..blocking("", "nobody", "no one")
     };
-    let found = faults(&[
+    let drafts = [
         worst,
         draft("A", "scout"),
         draft("a", "planner"),
         draft("a", "nobody"),
-    ]);
+    ];
+    let found = faults(&drafts);
     let wanted = [
         (0, "blank_id"),
         (0, "unknown_role"),
@@ -110,6 +111,9 @@ fn all_faults_are_reported_at_once() {
         (3, "duplicate_id"),
     ];
     assert_eq!(found, wanted);
+    let all = load(&drafts).unwrap_err();
+    let each: Vec<String> = all.all().iter().map(ToString::to_string).collect();
+    assert_eq!(all.to_string(), each.join("; "));
 }
 
 #[test]

@@ -78,9 +78,9 @@ pub enum HistoryError {
     /// It cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// It has no opening.
+    /// Its first record is no opening.
     #[error(
-        "the journal does not begin with the opening of a mission: its mission was never opened, or it is lost: restore it from a copy, or remove what is left with `backstop clean --force --journal`"
+        "the journal does not begin with the opening of a mission: restore it from a copy, or remove what is left with `backstop clean --force --journal`"
     )]
     NotOpened,
     /// A fact does not fit the ones before it.
@@ -140,15 +140,15 @@ impl Folding {
         self.steps.last().zip(self.mission.as_ref())
     }
 
-    /// The whole.
+    /// The whole of `journal`.
     ///
     /// # Errors
-    /// When nothing was taken.
-    pub fn finish(self) -> Result<History, HistoryError> {
-        let mission = self.mission.ok_or(HistoryError::NotOpened)?;
+    /// [`JournalError::Empty`] when nothing was taken.
+    pub fn finish(self, journal: &Path) -> Result<History, HistoryError> {
+        let empty = || JournalError::Empty(journal.to_owned());
         Ok(History {
+            mission: self.mission.ok_or_else(empty)?,
             steps: self.steps,
-            mission,
         })
     }
 }
@@ -162,5 +162,5 @@ pub fn read(path: &Path) -> Result<History, HistoryError> {
     for record in journal::read::<Fact>(path)? {
         folding.take(record?)?;
     }
-    folding.finish()
+    folding.finish(path)
 }

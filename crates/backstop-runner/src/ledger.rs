@@ -79,7 +79,7 @@ impl<C: Clock, M: Medium> Ledger<C, M> {
             folding.take(record)?;
         }
         let (journal, healed) = replay.into_writer()?;
-        let history = folding.finish()?;
+        let history = folding.finish(journal.path())?;
         let ledger = Self {
             mission: history.mission,
             journal,

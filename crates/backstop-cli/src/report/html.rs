@@ -2,36 +2,18 @@
 //!
 //! Everything that comes from outside goes through [`Safe`]; there is no script, no link outward and no image.
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::path::Path;
 
 use backstop_engine::vocab::Timestamp;
 use backstop_runner::clock;
 use backstop_runner::view::{AttemptView, CheckView, Damaged, GateView, LandedView, Report, State};
 
+use super::safe::{File, Safe};
 use super::text::{asked, asking, named, parcel, really, used, written};
 use crate::question::ways_on;
 
 const STYLE: &str = include_str!("style.css");
-
-/// Text that can hold no markup.
-struct Safe<T>(T);
-
-impl<T: fmt::Display> fmt::Display for Safe<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for c in backstop_runner::words::shown(&self.0.to_string()).chars() {
-            match c {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                c => f.write_char(c)?,
-            }
-        }
-        Ok(())
-    }
-}
 
 /// The page.
 pub(super) fn page(title: &str, at: Timestamp, reports: &[Report], damaged: &[Damaged]) -> String {
@@ -209,12 +191,12 @@ fn proven(page: &mut String, report: &Report) {
         page.push_str("<p>Nothing yet: no phase has landed.</p>\n");
     }
     for one in &proven.landed {
-        landed(page, one);
+        landed(page, report, one);
     }
     page.push_str("</section>\n");
 }
 
-fn landed(page: &mut String, landed: &LandedView) {
+fn landed(page: &mut String, report: &Report, landed: &LandedView) {
     let _ = writeln!(
         page,
         "<p>Landed: {} as <code>{}</code>, commit <code>{}</code>.</p>",
@@ -222,7 +204,7 @@ fn landed(page: &mut String, landed: &LandedView) {
         landed.tree,
         landed.commit
     );
-    checks(page, &landed.checks);
+    checks(page, report, &landed.checks);
     if landed.checks.is_empty() {
         page.push_str("<p>No check ran on it.</p>\n");
     }
@@ -231,7 +213,7 @@ fn landed(page: &mut String, landed: &LandedView) {
     }
 }
 
-fn checks(page: &mut String, checks: &[CheckView]) {
+fn checks(page: &mut String, report: &Report, checks: &[CheckView]) {
     if checks.is_empty() {
         return;
     }
@@ -244,11 +226,7 @@ fn checks(page: &mut String, checks: &[CheckView]) {
             Safe(&check.words)
         );
         if let Some(log) = &check.log {
-            let _ = write!(
-                page,
-                "<br><code class=\"path\">{}</code>",
-                Safe(log.display())
-            );
+            let _ = write!(page, "<br>Output {}", File::of(report, log));
         }
         page.push_str("</li>\n");
     }
@@ -315,12 +293,12 @@ fn attempts(page: &mut String, report: &Report) {
     }
     page.push_str("<ol>\n");
     for one in &report.attempts {
-        attempt(page, one);
+        attempt(page, report, one);
     }
     page.push_str("</ol>\n</section>\n");
 }
 
-fn attempt(page: &mut String, one: &AttemptView) {
+fn attempt(page: &mut String, report: &Report, one: &AttemptView) {
     let _ = write!(
         page,
         "<li>Phase {} {} visit {} attempt {}, {}: {}",
@@ -350,19 +328,15 @@ fn attempt(page: &mut String, one: &AttemptView) {
         let _ = write!(page, "; used {}", Safe(used(one)));
     }
     page.push_str(".</span>");
-    said(page, one);
+    said(page, report, one);
     if let Some(path) = &one.transcript {
-        let _ = write!(
-            page,
-            "<br><code class=\"path\">{}</code>",
-            Safe(path.display())
-        );
+        let _ = write!(page, "<br>Transcript {}", File::of(report, path));
     }
     page.push_str("</li>\n");
 }
 
 /// Who really ran, and what it found.
-fn said(page: &mut String, one: &AttemptView) {
+fn said(page: &mut String, report: &Report, one: &AttemptView) {
     if let Some(ran) = one.ran.as_ref().filter(|ran| ran.is_reported()) {
         let ran = Safe(really(ran));
         let _ = write!(page, "<br><span class=\"fine\">Ran on {ran}.</span>");
@@ -380,11 +354,8 @@ fn said(page: &mut String, one: &AttemptView) {
     }
     if let Some(left) = &one.artifact {
         let path = left.path.as_deref().unwrap_or(Path::new("?"));
-        let (words, path) = (&left.words, Safe(path.display()));
-        let _ = write!(
-            page,
-            "<br>Artifact: {words} <code class=\"path\">{path}</code>"
-        );
+        let file = File::of(report, path);
+        let _ = write!(page, "<br>Artifact, {} {file}", left.words);
     }
 }
 
@@ -421,10 +392,10 @@ fn reviews(page: &mut String, report: &Report) {
 
 fn handed_on(page: &mut String, report: &Report) {
     if let Some(path) = &report.release_notes {
-        let path = Safe(path.display());
+        let file = File::of(report, path);
         let _ = writeln!(
             page,
-            "<section>\n<h3>Release notes</h3>\n<p><code class=\"path\">{path}</code></p>\n</section>"
+            "<section>\n<h3>Release notes</h3>\n<p>{file}</p>\n</section>"
         );
     }
     if report.handoffs.is_empty() {
@@ -472,7 +443,7 @@ fn spend(page: &mut String, report: &Report) {
 fn evidence(page: &mut String, report: &Report) {
     let _ = writeln!(
         page,
-        "<section>\n<h3>Evidence</h3>\n<p>Journal <code class=\"path\">{}</code></p>\n<p>Base <code>{}</code></p>",
+        "<section>\n<h3>Evidence</h3>\n<p>Journal <code class=\"path\">{}</code>; the files named here are beside it.</p>\n<p>Base <code>{}</code></p>",
         Safe(report.journal.display()),
         report.base
     );
@@ -485,7 +456,7 @@ fn evidence(page: &mut String, report: &Report) {
             "<p>Checks of {} on <code>{on}</code></p>",
             clock::utc(run.at)
         );
-        checks(page, &run.results);
+        checks(page, report, &run.results);
     }
     page.push_str("</section>\n");
 }
@@ -496,11 +467,6 @@ mod tests {
 
     #[test]
     fn nothing_from_outside_can_be_markup() {
-        let said = Safe("<script>alert('x')</script> & \"\u{1b}[31m").to_string();
-        assert_eq!(
-            said,
-            "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &quot;\u{fffd}[31m"
-        );
         let damaged = [Damaged {
             mission: "m".parse().unwrap(),
             words: "<img src=x>".into(),

@@ -97,14 +97,11 @@ pub(crate) fn asking(asked: &Effort) -> String {
         assumed if assumed == asked.cost_micro_usd => " assumed".to_owned(),
         assumed => format!(" ({} assumed)", Account::Cost.amount(assumed)),
     };
-    let proposals = match asked.proposals {
-        1 => "1 proposal".to_owned(),
-        many => format!("{many} proposals"),
-    };
     format!(
-        "{proposals}: {}, {} tool calls, {}, {}{assumed}",
+        "{}: {}, {}, {}, {}{assumed}",
+        counted(asked.proposals.into(), "proposal"),
         Span::from_millis(asked.active_ms),
-        asked.tool_calls,
+        counted(asked.tool_calls, "tool call"),
         tokens(
             asked.tokens,
             asked.tokens > 0 || asked.assumed_micro_usd == 0
@@ -378,9 +375,9 @@ pub(super) fn used(one: &AttemptView) -> String {
     let told = |what: &str| !one.unreported.contains(&what);
     let assumed = if told("cost") { "" } else { " assumed" };
     format!(
-        "{}, {} tool calls, {}, {}{assumed}",
+        "{}, {}, {}, {}{assumed}",
         Span::from_millis(one.active_ms),
-        one.tool_calls,
+        counted(one.tool_calls, "tool call"),
         tokens(one.tokens, told("tokens")),
         Account::Cost.amount(one.cost_micro_usd)
     )
@@ -388,9 +385,14 @@ pub(super) fn used(one: &AttemptView) -> String {
 
 fn tokens(count: u64, told: bool) -> String {
     if told {
-        return format!("{count} tokens");
+        return counted(count, "token");
     }
     "tokens unreported".into()
+}
+
+fn counted(count: u64, what: &str) -> String {
+    let end = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{end}")
 }
 
 fn evidence(text: &mut String, report: &Report) {

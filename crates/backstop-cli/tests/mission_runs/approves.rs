@@ -254,6 +254,19 @@ fn a_crash_while_a_plan_is_applied_leaves_it_unapplied_or_a_mission_that_exists(
     world.backstop(&["plan", "approve", &id]).with(0);
     left_applying(&world, "never-opened");
     assert_eq!(text(&shown(&world), "state"), "approved");
+    // The opening is the first record: what a crash leaves in front of it is no mission.
+    let begun = record(&world)
+        .ancestors()
+        .nth(3)
+        .unwrap()
+        .join("missions/never-opened");
+    fs::create_dir_all(&begun).unwrap();
+    assert_eq!(text(&shown(&world), "state"), "approved");
+    for torn in ["", "1 cut"] {
+        fs::write(begun.join("journal.jsonl"), torn).unwrap();
+        assert_eq!(text(&shown(&world), "state"), "approved", "{torn}");
+    }
+    fs::remove_dir_all(begun).unwrap();
     world.backstop(&run(&id, &[])).with(3);
     left_applying(&world, &world.id());
     assert_eq!(text(&shown(&world), "state"), "applied");
