@@ -341,7 +341,11 @@ fn an_approval_of_an_artifact_judges_that_and_every_other_gate_the_tree() {
                 (GateKind::Approve, Some(_)) => None,
                 _ => Some(tree),
             };
-            assert_eq!(load(&[gate]).unwrap().gates()[0].subject(&judged), wanted);
+            let specs = load(&[gate]).unwrap();
+            let spec = &specs.gates()[0];
+            assert_eq!(spec.subject(&judged), wanted);
+            let kind = spec.artifact_kind().map(ToString::to_string);
+            assert_eq!(kind, artifact);
         }
     }
 }
