@@ -7,6 +7,7 @@ use backstop_engine::mode::Account;
 use backstop_engine::outcome::Status;
 use backstop_engine::vocab::Digest;
 use backstop_runner::history;
+use serde_json::{Value, json};
 
 use crate::scenes::{Moves, Scene};
 use crate::support::World;
@@ -104,7 +105,20 @@ pub(crate) fn hold(world: &World, scene: &Scene, unkilled: &End, faults: Faults)
     commits_are_kept(world);
     shipped_once(world, locked);
     blobs_are_whole(world);
+    for plan in plans(world) {
+        assert_eq!(plan["state"], "applied");
+        assert_eq!(plan["mission"], world.id());
+    }
     world.nothing_runs();
+}
+
+/// The stored plans.
+#[track_caller]
+pub(crate) fn plans(world: &World) -> Vec<Value> {
+    let listed = world.backstop(&["plan", "list", "--json"]).with(0).out;
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(listed["damaged"], json!([]));
+    listed["plans"].as_array().unwrap().clone()
 }
 
 /// Faults and the time of cut attempts aside, a kill costs nothing.

@@ -281,6 +281,11 @@ fn a_run_of_a_command_is_killed_anywhere() {
 }
 
 #[test]
+fn a_run_of_a_plan_is_killed_anywhere() {
+    try_out(&scenes::PLAN);
+}
+
+#[test]
 fn a_wait_for_a_limit_is_killed_anywhere() {
     try_out(&scenes::LIMIT);
 }

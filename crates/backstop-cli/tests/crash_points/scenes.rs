@@ -110,6 +110,27 @@ pub(crate) const LIMIT: Scene = Scene {
     world: Kind::Files,
 };
 
+pub(crate) const PLAN: Scene = Scene {
+    name: "run of an approved plan",
+    build: || {
+        let world = scripted();
+        world.leave("plan.json", PLANNED);
+        let planner = "cat >/dev/null; cat \"$E2E_SIDE/plan.json\"";
+        let propose = ["plan", "propose", "answer", "--exec-command", planner];
+        world.backstop(&propose).with(0);
+        world.backstop(&["plan", "approve", &plan(&world)]).with(0);
+        world
+    },
+    command: |world| {
+        let plan = plan(world);
+        let run = ["run", "--plan", &plan, "--from", "code"];
+        owned(&[&run[..], &["--exec-command", WORK]].concat())
+    },
+    beside: |_| {},
+    moves: Moves::Cost,
+    world: Kind::Files,
+};
+
 pub(crate) const RESUME: Scene = Scene {
     name: "resume after a kill",
     build: || killed_in("one"),
@@ -196,6 +217,15 @@ fn scripted() -> World {
     world
 }
 
+fn plan(world: &World) -> String {
+    laws::plans(world)[0]["id"].as_str().unwrap().to_owned()
+}
+
+const PLANNED: &str =
+    r#"{"phases":[{"kind":"coding","task":"answer","done_when_check":"grep -q 42 answer"}]}"#;
+
+const WORK: &str = "cat >/dev/null; sh \"$E2E_SIDE/agent.sh\" one 42";
+
 const CHECK: &str = "test ! -e answer || grep -q 42 answer";
 
 fn scripted_run(world: &World, script: &str) -> Vec<String> {
@@ -206,11 +236,7 @@ fn scripted_run(world: &World, script: &str) -> Vec<String> {
 }
 
 fn exec<'a>() -> Vec<&'a str> {
-    exec_run(
-        "cat >/dev/null; sh \"$E2E_SIDE/agent.sh\" one 42",
-        CHECK,
-        &[],
-    )
+    exec_run(WORK, CHECK, &[])
 }
 
 fn at_ship_gate(more: &[&str]) -> World {

@@ -3,7 +3,7 @@
 use backstop_mode::{Account, CeilingFault, Ceilings, Exhausted, Meter};
 use proptest::prelude::*;
 
-use Account::{ActiveTime, Attempts, Cost, Streak};
+use Account::{ActiveTime, Attempts, Cost, Infra, InfraTotal, QuotaWaits, Streak};
 
 #[test]
 fn a_new_meter_has_everything_left() {
@@ -56,6 +56,25 @@ fn a_charge_may_overshoot_once_and_then_nothing_is_left() {
 fn there_is_no_free_proof() {
     let (meter, _paid) = Meter::new(Ceilings::DEFAULT).charge(Attempts, 0).unwrap();
     assert_eq!(meter.used(Attempts), 1);
+}
+
+#[test]
+fn a_launch_is_resumed_on_what_settles_faults_and_waits_while_any_is_left() {
+    for account in Account::ALL {
+        let new = Meter::new(Ceilings::DEFAULT);
+        let settles = [Infra, InfraTotal, QuotaWaits].contains(&account);
+        let paid = new.resume(account).ok();
+        let wanted = settles.then_some(account);
+        assert_eq!(paid.map(|paid| paid.account()), wanted);
+        let ceiling = account.default_ceiling();
+        let full = Meter::with_used(Ceilings::DEFAULT, &[(account, ceiling)]);
+        let refused = Exhausted {
+            account,
+            used: ceiling,
+            ceiling,
+        };
+        assert_eq!(full.resume(account).err(), Some(refused));
+    }
 }
 
 #[test]
