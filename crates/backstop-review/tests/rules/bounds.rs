@@ -45,7 +45,8 @@ fn a_bound_is_accepted_at_its_cap_and_refused_above() {
         tool_calls: 100_000,
         stalled_repairs: 10,
     };
-    assert!(Bounds::try_from(most).is_ok());
+    let bounds = Bounds::try_from(most).unwrap();
+    assert_eq!(BoundsDraft::from(bounds), most);
     let above = [
         BoundsDraft {
             iterations: 51,
@@ -77,7 +78,8 @@ fn a_bound_is_accepted_at_its_cap_and_refused_above() {
         tool_calls: 1,
         stalled_repairs: 1,
     };
-    assert!(Bounds::try_from(least).is_ok());
+    let bounds = Bounds::try_from(least).unwrap();
+    assert_eq!(BoundsDraft::from(bounds), least);
 }
 
 #[test]
