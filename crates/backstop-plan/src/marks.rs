@@ -202,10 +202,7 @@ impl Walk<'_> {
     /// `quoted` as the text has it: `"t\u0061sk"` is the key `task`.
     fn key(&mut self, quoted: &str, at: Position) {
         let name: String = serde_json::from_str(quoted).unwrap_or_default();
-        let place = match self.open.as_slice() {
-            [_] => Place::key(None, &name),
-            _ => Place::key(self.in_phase(), &name),
-        };
+        let place = Place::key(self.in_phase(), &name);
         let of_phase = self.open.len() == 3 && place.phase.is_some();
         let looked_up = self.open.len() == 1 || of_phase;
         if let Some(Open::Object { seen, key }) = self.open.last_mut() {

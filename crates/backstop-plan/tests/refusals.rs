@@ -264,6 +264,14 @@ fn an_unknown_key_names_the_nearest_one() {
 }
 
 #[test]
+fn what_lacks_a_key_or_is_no_object_is_shown_where_it_begins() {
+    for text in ["\n  {}", "\n  []", "\n  null"] {
+        let refusal = only(text);
+        assert_eq!((refusal.line, refusal.column), (Some(2), Some(3)), "{text}");
+    }
+}
+
+#[test]
 fn every_key_refuses_another_type_and_null() {
     for (key, value) in [
         ("kind", "1"),
