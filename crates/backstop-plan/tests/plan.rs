@@ -34,6 +34,12 @@ fn a_plan_has_what_was_written_in_its_order() {
     );
     assert_eq!(done_when.unwrap().as_str(), "it works");
     assert_eq!(done_when_check.unwrap().as_str(), "cargo test");
+    let first = plan.phase(Phase::FIRST).unwrap();
+    assert_eq!(
+        (first.done_when(), first.done_when_check()),
+        (done_when, done_when_check)
+    );
+    assert!(first.allow_empty());
     let second = plan.phase(Phase::FIRST.next()).unwrap();
     assert_eq!(
         (second.kind(), second.task().as_str()),

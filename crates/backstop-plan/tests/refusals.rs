@@ -264,6 +264,18 @@ fn an_unknown_key_names_the_nearest_one() {
 }
 
 #[test]
+fn what_is_long_is_shown_cut() {
+    for (name, shown) in [
+        ("a".repeat(64), "a".repeat(64)),
+        ("a".repeat(65), "a".repeat(64) + "…"),
+    ] {
+        let text = format!(r#"{{"phases":[{{"kind":"{name}","task":"a"}}]}}"#);
+        let said = only(&text).message;
+        assert!(said.starts_with(&format!("`{shown}` is not")), "{said}");
+    }
+}
+
+#[test]
 fn what_lacks_a_key_or_is_no_object_is_shown_where_it_begins() {
     for text in ["\n  {}", "\n  []", "\n  null"] {
         let refusal = only(text);
