@@ -33,8 +33,8 @@ pub(crate) struct CleanArgs {
     /// Removes journals, transcripts, answers and stored plans too
     #[arg(long)]
     journal: bool,
-    /// Gives up refs whose commits no other ref holds, cleans missions whose journal is damaged, and removes plans that are
-    /// approved and were not run
+    /// Gives up refs whose commits no other ref holds, and with --journal missions that are parked; cleans missions whose
+    /// journal is damaged, and removes plans that are approved and were not run
     #[arg(long, conflicts_with = "all_ended")]
     force: bool,
 }
@@ -192,6 +192,7 @@ impl From<CleanError> for Fault {
             CleanError::Git(_)
             | CleanError::Unfinished { .. }
             | CleanError::Queued { .. }
+            | CleanError::Parked { .. }
             | CleanError::NotEnded { .. } => Self::new(Status::Refused, error),
             CleanError::Io { .. } => Self::new(Status::Unexpected, error),
         }

@@ -116,15 +116,24 @@ fn covers(text: &mut String, mission: &Mission, gate: &Gate, host: Option<&Host>
     }
 }
 
-/// The phases that landed before, where there are several, with what the checks said of each.
+/// The phases that landed before: who let one pass against what Validate found, and where there are several, what the
+/// checks said of each.
 fn phases(text: &mut String, mission: &Mission, host: Option<&Host>) {
-    let Some(dir) = host.map(Host::dir).filter(|_| mission.landed().len() > 1) else {
+    let Some(dir) = host.map(Host::dir).filter(|_| !mission.landed().is_empty()) else {
         return;
     };
     let Ok(history) = history::read(&dir.join("journal.jsonl")) else {
         return;
     };
+    let several = mission.landed().len() > 1;
     for landed in view::landed(&history, &Blobs::at(dir.join("blobs"))) {
+        if let Some(by) = &landed.let_pass_by {
+            let phase = landed.phase;
+            let _ = writeln!(text, "  override  {by} let phase {phase} pass at Validate");
+        }
+        if !several {
+            continue;
+        }
         let checks: Vec<String> = landed
             .checks
             .iter()

@@ -35,14 +35,14 @@ pub struct Wanted {
     /// A plan of 1 to 4 phases in place of a goal: your own file (JSON, or TOML by its ending), or the id of an approved one
     #[arg(long, value_name = "FILE|ID")]
     pub plan: Option<PathBuf>,
-    /// The agent of every role: exec or scripted [default: from backstop.toml]
+    /// The agent of every role, as `backstop doctor` lists them [default: from backstop.toml]
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
     /// The command of the `exec` agent, for a POSIX shell: the prompt comes on standard input, or in place of {prompt}
     #[arg(long, value_name = "CMD")]
     pub exec_command: Option<String>,
     /// The script of the `scripted` agent
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "exec_command")]
     pub script: Option<PathBuf>,
     /// A host check, for a POSIX shell; may be repeated
     #[arg(long = "check", value_name = "CMD")]

@@ -106,9 +106,19 @@ pub enum CleanError {
     },
     /// Without its journal it could not go on.
     #[error(
-        "mission `{mission}` has not ended ({now}), so its journal stays: end it first with `backstop gate abort`, or leave out --journal"
+        "mission `{mission}` has not ended ({now}), so its journal stays: end it first with `backstop gate abort --mission {mission}`, or leave out --journal"
     )]
     NotEnded {
+        /// The mission.
+        mission: MissionId,
+        /// Where it is.
+        now: String,
+    },
+    /// It can go on, and nobody has given it up.
+    #[error(
+        "mission `{mission}` can go on ({now}), so its journal stays: give it up with `backstop clean {mission} --journal --force`, or leave out --journal"
+    )]
+    Parked {
         /// The mission.
         mission: MissionId,
         /// Where it is.
@@ -197,9 +207,12 @@ fn need(dir: &MissionDir, scope: Scope) -> Result<(Need, String), CleanError> {
         (false, Position::Busy(_) | Position::Waiting(..), _) => {
             Err(CleanError::Unfinished { mission: id, now })
         }
-        // Nothing is lost with it but the wish.
-        (false, Position::Parked(..), Records::Removed) if queue::is_blank(&history) => {
-            Ok((Need::Nothing, now))
+        (false, Position::Parked(..), Records::Removed) => {
+            // Where nothing was done, nothing is lost with it but the wish.
+            if scope.unheld == Unheld::GivenUp || queue::is_blank(&history) {
+                return Ok((Need::Nothing, now));
+            }
+            Err(CleanError::Parked { mission: id, now })
         }
         (false, _, Records::Removed) => Err(CleanError::NotEnded { mission: id, now }),
         (false, _, Records::Kept) => Ok((Need::ToGoOn, now)),

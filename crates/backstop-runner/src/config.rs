@@ -182,6 +182,33 @@ mod tests {
     }
 
     #[test]
+    fn what_no_mission_can_mean_is_refused_in_its_place() {
+        for (table, line, part) in [
+            ("agents.exce", "command = \"x\"", "`exce` is not an agent"),
+            ("agents.claude", "command = \"x\"", "reads no `command`"),
+            ("agents.exec", "program = \"x\"", "reads no `program`"),
+            ("agents.exec", "script = \"x\"", "reads no `script`"),
+            ("agents.scripted", "command = \"x\"", "reads no `command`"),
+            ("roles.implementer", "off = true", "never off"),
+            ("limits", "idle = \"0s\"", "1ms to 7d"),
+            ("limits", "attempt = \"8d\"", "1ms to 7d"),
+            ("limits", "check_timeout = \"99999999999d\"", "1ms to 7d"),
+            ("limits", "stop_grace = \"0s\"", "1ms to 7d"),
+            ("limits", "shortest_limit_wait = \"0s\"", "1ms to 7d"),
+            ("gate", "expiry = \"0s\"", "1ms to 90d"),
+            ("gate", "expiry = \"91d\"", "1ms to 90d"),
+        ] {
+            let words = refused(&format!("[{table}]\n{line}\n"));
+            assert!(
+                words.contains("backstop.toml:") && words.contains(part),
+                "{table} {line}: {words}"
+            );
+        }
+        let most = "[limits]\nidle = \"7d\"\n[gate]\nexpiry = \"90d\"\n[agents.claude]\nprogram = \"x\"\n[roles.implementer]\noff = false\n";
+        assert!(parse(Path::new("backstop.toml"), most).is_ok());
+    }
+
+    #[test]
     fn what_the_machine_gives_is_read() {
         let text =
             "[run]\nparallel = 2\nmin_free_disk = \"1 GiB\"\nmin_free_memory = \"512 MiB\"\n";
@@ -320,6 +347,6 @@ protected = ["ci/"]
         let files: Vec<_> = file.prompts.files().collect();
         assert_eq!(files.len(), 7, "{files:?}");
         assert_eq!(files[6], Path::new("prompts/plan_propose.md"));
-        assert_eq!(file.gate.expiry.unwrap().millis(), 24 * 3_600_000);
+        assert_eq!(file.gate.expiry.unwrap().get_ref().millis(), 24 * 3_600_000);
     }
 }

@@ -87,12 +87,15 @@ pub(crate) fn create_dir(path: &Path) -> io::Result<()> {
 
 /// Creates what is missing of `path`, each directory for the owner alone and durable.
 pub(crate) fn create_dirs(path: &Path) -> io::Result<()> {
-    match create_dir(path) {
+    let made = match create_dir(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
             let parent = path.parent().filter(|p| !p.as_os_str().is_empty());
             create_dirs(parent.ok_or(e)?)?;
-            create_dirs(path)
+            create_dir(path)
         }
+        done => done,
+    };
+    match made {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         done => done,
     }

@@ -3,23 +3,26 @@
 mod configured;
 mod guarded;
 mod planning;
+mod team;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use backstop_agents::{EXEC_COMMAND, PROGRAM, SCRIPT};
 use backstop_engine::gates::{self, SpecFaults, Specs};
-use backstop_engine::mode::{Ceilings, Mode};
+use backstop_engine::mode::Mode;
 use backstop_engine::plan::{Checks, Plan, Refusals};
 use backstop_engine::vocab::{PhaseKind, Signature, Span, Stage, Text, TextError};
 use backstop_engine::{
     AgentSpec, Base, Charter, CharterDraft, CharterFault, Check, Checked, GreenBase,
 };
-use backstop_engine::{Role, Roles, Settings, ShipBy};
+use backstop_engine::{Role, Settings, ShipBy};
+
+use toml::Spanned;
 
 use crate::accounts;
 use crate::clock;
-use crate::config::{self, ConfigError, Duration, File, Preset, RoleTable};
+use crate::config::{self, ConfigError, Duration, File, Preset};
 use crate::edge::{self, Limits, PlanOrigin, SettingsError};
 use crate::git::{GitError, Repository};
 
@@ -81,9 +84,7 @@ pub enum OpeningError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// Nothing is wanted.
-    #[error(
-        "nothing to do: give a goal (`backstop run \"fix the login\"`) or a plan (`--plan FILE`)"
-    )]
+    #[error("nothing to do: give a goal in quotes (\"fix the login\") or a plan (`--plan FILE`)")]
     NoGoal,
     /// A goal that nothing checks.
     #[error(
@@ -102,6 +103,21 @@ pub enum OpeningError {
         name: String,
         /// The known ones.
         known: String,
+    },
+    /// The named agent cannot be started as it is set.
+    #[error("{0}")]
+    Agent(String),
+    /// Two agents at once.
+    #[error(
+        "`{flag}` is for the `{of}` agent, and `--agent {name}` names another: leave one of them out"
+    )]
+    TwoAgents {
+        /// The flag.
+        flag: &'static str,
+        /// Whose it is.
+        of: &'static str,
+        /// The name.
+        name: String,
     },
     /// The plan file cannot be read.
     #[error("cannot read the plan `{}`: {words}", path.display())]
@@ -195,7 +211,7 @@ pub fn asking(
     let goal = goal.ok_or(OpeningError::NoGoal)?;
     let set = Set::read(repository, wish)?;
     let Configured { file, ceilings, .. } = &set.configured;
-    let agent = spec(file, wish, &file.roles.planner, ceilings)?;
+    let agent = team::spec(file, wish, &file.roles.planner, ceilings)?;
     let checked = planning::checked(wish.unchecked, &set.checks);
     let own = set.configured.prompts.plan_propose.clone();
     let plan = Plan::single(PhaseKind::Research, goal, checked).map_err(OpeningError::Plan)?;
@@ -244,6 +260,8 @@ fn frozen(
     if settings.ship == ShipBy::Merge && base.branch.is_none() {
         return Err(OpeningError::NoBranch);
     }
+    let edge = edge(&file, prompts.roles, wish, repository.root());
+    let options = edge.agents.clone();
     let draft = CharterDraft {
         mission: name(&goal),
         goal: text("goal", &goal)?,
@@ -254,7 +272,7 @@ fn frozen(
         from: wish.from.unwrap_or(Stage::Define),
         opened_by,
         opened_at: clock::now(),
-        roles: roles(&file, wish, &ceilings)?,
+        roles: team::roles(&file, wish, &ceilings)?,
         checks: if wish.unchecked == Unchecked::Wanted {
             Vec::new()
         } else {
@@ -263,8 +281,9 @@ fn frozen(
         checked,
         gates: gates(&file)?,
         settings,
-        edge: edge(&file, prompts.roles, wish, repository.root()).freeze()?,
+        edge: edge.freeze()?,
     };
+    team::startable(&draft, &options)?;
     let unfit: Vec<_> = draft.gate_faults().collect();
     if !unfit.is_empty() {
         return Err(config::unfit_gates(repository.root(), &unfit).into());
@@ -313,62 +332,8 @@ fn text<const MAX: usize>(what: &'static str, words: &str) -> Result<Text<MAX>, 
         .map_err(|source| OpeningError::TooLong { what, source })
 }
 
-fn roles(file: &File, wish: &Wish, ceilings: &Ceilings) -> Result<Roles, OpeningError> {
-    let on = |role| {
-        let table = file.roles.on(role);
-        table
-            .map(|table| spec(file, wish, table, ceilings))
-            .transpose()
-    };
-    Ok(Roles {
-        scout: on(Role::Scout)?,
-        planner: on(Role::Planner)?,
-        implementer: spec(file, wish, &file.roles.implementer, ceilings)?,
-        reviewer: on(Role::Reviewer)?,
-        verifier: on(Role::Verifier)?,
-        release_lead: on(Role::ReleaseLead)?,
-    })
-}
-
-fn spec(
-    file: &File,
-    wish: &Wish,
-    role: &RoleTable,
-    ceilings: &Ceilings,
-) -> Result<AgentSpec, OpeningError> {
-    let configured = role
-        .agent
-        .as_ref()
-        .or(file.agent.as_ref())
-        .map(|name| name.get_ref().clone());
-    let implied = wish.exec_command.as_ref().map(|_| "exec".to_owned());
-    let implied = implied.or_else(|| wish.script.as_ref().map(|_| "scripted".to_owned()));
-    let name = wish
-        .agent
-        .clone()
-        .or(implied)
-        .or(configured)
-        .ok_or(OpeningError::NoAgent)?;
-    if backstop_agents::find(&name).is_none() {
-        let known = backstop_agents::names().collect::<Vec<_>>().join(", ");
-        return Err(OpeningError::UnknownAgent { name, known });
-    }
-    let assumed = file.agents.get(&name).and_then(|agent| agent.assumed_cost);
-    let assumed_cost = assumed
-        .and_then(config::Usd::micro)
-        .unwrap_or_else(|| ceilings.assumed_cost());
-    let model = role.model.as_ref().or(file.model.as_ref());
-    let effort = role.effort.as_ref().or(file.effort.as_ref());
-    Ok(AgentSpec {
-        agent: text("name of an agent", &name)?,
-        model: model.map(|model| text("model", model)).transpose()?,
-        effort: effort.map(|effort| text("effort", effort)).transpose()?,
-        assumed_cost,
-    })
-}
-
 fn settings(file: &File, wish: &Wish) -> Settings {
-    let span = |duration: Duration| Span::from_millis(duration.millis());
+    let span = |time: &Spanned<Duration>| Span::from_millis(time.get_ref().millis());
     let defaults = Settings::default();
     Settings {
         ship: wish.ship.or(file.ship.by).unwrap_or(defaults.ship),
@@ -378,10 +343,11 @@ fn settings(file: &File, wish: &Wish) -> Settings {
         } else {
             GreenBase::Shown
         },
-        gate_expiry: file.gate.expiry.map_or(defaults.gate_expiry, span),
+        gate_expiry: file.gate.expiry.as_ref().map_or(defaults.gate_expiry, span),
         quota_floor: file
             .limits
             .shortest_limit_wait
+            .as_ref()
             .map_or(defaults.quota_floor, span),
         seed: uuid::Uuid::now_v7().as_u64_pair().1,
     }
@@ -389,7 +355,10 @@ fn settings(file: &File, wish: &Wish) -> Settings {
 
 fn edge(file: &File, prompts: BTreeMap<Role, String>, wish: &Wish, root: &Path) -> edge::Settings {
     let defaults = Limits::default();
-    let ms = |duration: Option<Duration>, default| duration.map_or(default, Duration::millis);
+    let ms = |time: &Option<Spanned<Duration>>, default| {
+        time.as_ref()
+            .map_or(default, |time| time.get_ref().millis())
+    };
     let mut protected = vec![config::FILE_NAME.to_owned()];
     protected.extend(file.review.protected.iter().cloned());
     let own = file.prompts.files();
@@ -408,11 +377,11 @@ fn edge(file: &File, prompts: BTreeMap<Role, String>, wish: &Wish, root: &Path) 
             Some(Planned::File(_)) | None => None,
         },
         limits: Limits {
-            idle_ms: ms(file.limits.idle, defaults.idle_ms),
-            tool_idle_ms: ms(file.limits.idle, defaults.tool_idle_ms).max(defaults.tool_idle_ms),
-            attempt_ms: ms(file.limits.attempt, defaults.attempt_ms),
-            check_ms: ms(file.limits.check_timeout, defaults.check_ms),
-            stop_grace_ms: ms(file.limits.stop_grace, defaults.stop_grace_ms),
+            idle_ms: ms(&file.limits.idle, defaults.idle_ms),
+            tool_idle_ms: ms(&file.limits.idle, defaults.tool_idle_ms).max(defaults.tool_idle_ms),
+            attempt_ms: ms(&file.limits.attempt, defaults.attempt_ms),
+            check_ms: ms(&file.limits.check_timeout, defaults.check_ms),
+            stop_grace_ms: ms(&file.limits.stop_grace, defaults.stop_grace_ms),
         },
     }
 }
@@ -424,7 +393,7 @@ fn args(file: &File) -> BTreeMap<String, Vec<String>> {
         .iter()
         .filter(|(_, table)| !table.args.is_empty());
     given
-        .map(|(name, table)| (name.clone(), table.args.clone()))
+        .map(|(name, table)| (name.get_ref().clone(), table.args.clone()))
         .collect()
 }
 
@@ -449,7 +418,7 @@ fn agents(file: &File, wish: &Wish, root: &Path) -> BTreeMap<String, BTreeMap<St
         let set = options
             .into_iter()
             .filter_map(|(key, value)| Some((key.into(), value?)));
-        agents.insert(name.clone(), set.collect());
+        agents.insert(name.get_ref().clone(), set.collect());
     }
     if let Some(command) = &wish.exec_command {
         agents

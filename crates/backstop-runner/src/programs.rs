@@ -60,16 +60,7 @@ pub fn look(agent: &'static dyn agents::Adapter, options: Vec<(String, String)>)
         cost: features.cost == Support::Yes,
         gaps: about.map_or(&[], |about| about.gaps),
     };
-    let invocation = Invocation {
-        prompt: String::new(),
-        model: None,
-        effort: None,
-        session: None,
-        fresh_session: None,
-        access: Access::Write,
-        schema: None,
-        options,
-    };
+    let invocation = of(options);
     if let Err(words) = agent.command(&invocation) {
         found.problem = Some(words);
     } else if let Some(about) = about {
@@ -80,8 +71,29 @@ pub fn look(agent: &'static dyn agents::Adapter, options: Vec<(String, String)>)
     found
 }
 
+/// What is lacking of the settings of an agent, whatever there is on this machine.
+///
+/// # Errors
+/// When it has no command line with them; the words say what to set.
+pub(crate) fn unset(name: &str, options: Vec<(String, String)>) -> Result<(), String> {
+    agents::known(name)?.command(&of(options)).map(drop)
+}
+
+fn of(options: Vec<(String, String)>) -> Invocation {
+    Invocation {
+        prompt: String::new(),
+        model: None,
+        effort: None,
+        session: None,
+        fresh_session: None,
+        access: Access::Write,
+        schema: None,
+        options,
+    }
+}
+
 fn not_found(program: &str) -> String {
-    format!("`{program}` is not found: install it, or correct the command")
+    format!("`{program}` is not found: install it, or open a mission with another command")
 }
 
 /// Looks for the program and asks it for its version.

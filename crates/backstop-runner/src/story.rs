@@ -35,7 +35,7 @@ pub fn lines(step: &Step, mission: &Mission) -> Vec<String> {
             })
             .collect(),
         Fact::WaitEnded { .. } => vec!["the wait is over".into()],
-        Fact::Landed { .. } => vec!["landed     the verified lane is on the mission branch".into()],
+        Fact::Landed { .. } => vec!["landed     the lane is on the mission branch".into()],
         Fact::LandFailed { cause, .. } => vec![format!("landing failed: {cause}")],
         Fact::Shipped(shipped) => vec![format!("ship       {}", ship(&shipped.outcome))],
         Fact::BaseMerged(_) => vec!["the moved base met the work".into()],

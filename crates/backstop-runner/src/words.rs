@@ -229,7 +229,7 @@ pub fn rule(rule: Rule) -> String {
             plain("an operator takes what the branch of the lane was moved to for its work")
         }
         Rule::Expired => plain("nobody answered in time, and silence is no consent"),
-        Rule::Landed => plain("the verified lane is on the mission branch"),
+        Rule::Landed => plain("the lane is on the mission branch"),
         Rule::LaneOpened => plain("a lane begins"),
         Rule::Shipped => plain("the host handed the work over and saw it done"),
         Rule::ShipFailed => plain("handing over did not work"),
@@ -265,10 +265,8 @@ pub fn reason(reason: Reason) -> String {
         Reason::Held => "a gate between two roles holds".into(),
         Reason::LimitTooFar => "the provider's limit lifts more than 8 days from now".into(),
         Reason::CheckNotRun => "a host check could not be run".into(),
-        Reason::LandFailed => "the verified lane could not be put on the mission branch".into(),
-        Reason::Policy(mode::Reason::ShipAlways) => {
-            "the work is verified, and nothing ships without a person".into()
-        }
+        Reason::LandFailed => "the lane could not be put on the mission branch".into(),
+        Reason::Policy(mode::Reason::ShipAlways) => "nothing ships without a person".into(),
         Reason::Policy(mode::Reason::PhaseCeiling) => {
             format!("`{}` is exhausted", Account::PhaseFailures)
         }

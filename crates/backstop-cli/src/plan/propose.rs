@@ -27,7 +27,7 @@ pub(crate) struct ProposeArgs {
     #[arg(long, value_name = "CMD")]
     exec_command: Option<String>,
     /// The script of the `scripted` agent
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "exec_command")]
     script: Option<PathBuf>,
     /// Accepts coding phases that nothing checks, as `run --no-check` does
     #[arg(long)]

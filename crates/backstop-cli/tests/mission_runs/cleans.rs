@@ -101,6 +101,30 @@ fn a_mission_that_can_go_on_loses_only_its_checkouts_and_goes_on() {
 }
 
 #[test]
+fn a_parked_mission_can_be_given_up() {
+    let world = World::new();
+    at_ship_gate(&world);
+    let id = world.id();
+    world.backstop(&["stop", &id]).with(0);
+    let before = refs(&world);
+    let journal = ["clean", &id, "--journal"];
+    let force = format!("backstop clean {id} --journal --force");
+    world
+        .backstop(&journal)
+        .with(6)
+        .telling(&["can go on", &force]);
+    assert_eq!(refs(&world), before);
+    // Without --journal it can still go on, so its refs stay.
+    world.backstop(&["clean", &id, "--force"]).with(0);
+    assert_eq!(refs(&world), before);
+    world
+        .backstop(&[&journal[..], &["--force"]].concat())
+        .with(0);
+    assert_eq!(refs(&world), "");
+    assert!(world.missions().is_empty());
+}
+
+#[test]
 fn untaken_work_in_the_workspace_stops_cleaning() {
     let world = World::new();
     at_ship_gate(&world);

@@ -66,13 +66,46 @@ fn a_wrong_configuration_is_shown_in_its_place() {
 }
 
 #[test]
+fn an_agent_that_cannot_start_as_it_is_set_opens_nothing() {
+    let world = World::new();
+    let run = ["run", "x", "--check", "true", "--agent"];
+    for (agent, needs) in [("exec", "--exec-command"), ("scripted", "--script")] {
+        opens_nothing(&world, &[&run[..], &[agent]].concat(), 2, &[needs]);
+    }
+    let script = world.side("play.toml").display().to_string();
+    let run = ["run", "x", "--check", "true", "--script", &script];
+    opens_nothing(&world, &run, 2, &[&script, "No such file"]);
+    world.leave("play.toml", "[[step]]\ndo = [{ sya = \"x\" }]\n");
+    opens_nothing(&world, &run, 2, &[&script, "sya"]);
+}
+
+#[test]
+fn flags_of_two_agents_open_nothing() {
+    let world = World::new();
+    let two = exec_run(AGENT, "true", &["--script", "play.toml"]);
+    opens_nothing(&world, &two, 2, &["--script", "--exec-command"]);
+    for (agent, flag) in [("codex", "--exec-command"), ("exec", "--script")] {
+        let run = ["run", "x", "--check", "true", "--agent", agent, flag, "y"];
+        opens_nothing(&world, &run, 2, &[flag, &format!("`--agent {agent}`")]);
+    }
+}
+
+#[test]
+fn a_state_folder_that_cannot_be_made_is_told() {
+    let world = World::new().set("BACKSTOP_STATE", "/proc/nowhere/state");
+    let said = world.backstop(&exec_run(AGENT, "true", &[]));
+    assert_eq!(said.code, 1, "{said:?}");
+    said.telling(&["/proc/nowhere", "--state-dir"]);
+}
+
+#[test]
 fn a_wish_that_cannot_be_met_says_what_is_missing() {
     let world = World::new();
     opens_nothing(
         &world,
         &["run", "--exec-command", AGENT, "--check", "true"],
         2,
-        &["nothing to do", "backstop run"],
+        &["nothing to do", "fix the login"],
     );
     opens_nothing(
         &world,
@@ -210,9 +243,25 @@ fn a_missing_program_is_found_before_anything_is_spent() {
         .backstop(&run)
         .with(8)
         .telling(&["no-such-check", "not found", "127"]);
+}
+
+#[test]
+fn what_the_host_saw_of_a_failure_is_told_beside_what_the_agent_said() {
     let world = World::new();
-    let run = ["run", "x", "--agent", "exec", "--check", "true"];
-    world.backstop(&run).with(8).telling(&["--exec-command"]);
+    let agent = "cat >/dev/null; echo one >work; echo oops; echo why >&2; exit 42";
+    let said = world.backstop(&exec_run(agent, "true", &[])).with(3);
+    said.telling(&["| oops", "| why", "| it exited with 42"]);
+}
+
+#[test]
+fn an_override_is_told_where_the_work_ships() {
+    let world = World::new();
+    let run = exec_run(AGENT, "test ! -e work", &["--mode", "supervise"]);
+    world.backstop(&run).with(3).telling(&["validate gate g1"]);
+    let approve = ["gate", "approve", "--note", "known flake", "--by", "Ada"];
+    let said = world.backstop(&approve).with(3);
+    assert!(!format!("{said:?}").contains("verified"), "{said:?}");
+    said.telling(&["ship gate g2", "override  Ada let phase 1 pass at Validate"]);
 }
 
 #[test]

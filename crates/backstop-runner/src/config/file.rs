@@ -31,7 +31,7 @@ pub struct File {
     /// Host checks with names.
     pub check: Vec<CheckTable>,
     /// Settings of agents, by the agent's name.
-    pub agents: BTreeMap<String, AgentTable>,
+    pub agents: BTreeMap<Spanned<String>, AgentTable>,
     /// Who plays which role.
     pub roles: RoleTables,
     /// What roles are told, in place of the built-in prompts.
@@ -140,7 +140,7 @@ pub struct RoleTable {
     /// The reasoning effort.
     pub effort: Option<String>,
     /// Turns the role off; its stage is passed through.
-    pub off: bool,
+    pub off: Option<Spanned<bool>>,
 }
 
 /// Who plays which role.
@@ -174,7 +174,7 @@ impl RoleTables {
             Role::Verifier => self.verifier.as_ref(),
             Role::ReleaseLead => self.release_lead.as_ref(),
         };
-        table.filter(|table| !table.off)
+        table.filter(|table| !table.off.as_ref().is_some_and(|off| *off.get_ref()))
     }
 }
 
@@ -241,7 +241,7 @@ pub struct AutoTable {
 #[serde(deny_unknown_fields, default)]
 pub struct GateTable {
     /// How long a gate waits before the mission parks.
-    pub expiry: Option<Duration>,
+    pub expiry: Option<Spanned<Duration>>,
 }
 
 /// How work is handed over.
@@ -277,16 +277,22 @@ pub struct WorkspaceTable {
 #[serde(deny_unknown_fields, default)]
 pub struct LimitTable {
     /// How long an agent may be silent.
-    pub idle: Option<Duration>,
+    pub idle: Option<Spanned<Duration>>,
     /// How long one attempt may take.
-    pub attempt: Option<Duration>,
+    pub attempt: Option<Spanned<Duration>>,
     /// How long one check may take.
-    pub check_timeout: Option<Duration>,
+    pub check_timeout: Option<Spanned<Duration>>,
     /// How long a process has to end by itself when it is stopped.
-    pub stop_grace: Option<Duration>,
+    pub stop_grace: Option<Spanned<Duration>>,
     /// The shortest wait for a provider's limit.
-    pub shortest_limit_wait: Option<Duration>,
+    pub shortest_limit_wait: Option<Spanned<Duration>>,
 }
+
+/// The most days of one limit of time: an agent has no more of them in all.
+const LONGEST_LIMIT_DAYS: u64 = 7;
+
+/// The most days that a gate waits.
+const LONGEST_EXPIRY_DAYS: u64 = 90;
 
 /// How many missions may work at once where nothing is said.
 pub const PARALLEL: u16 = 4;
@@ -336,31 +342,24 @@ pub struct ReviewTable {
     pub protected: Vec<String>,
 }
 
-/// Finds what the types alone cannot: an agent nobody knows, an account that is no name, a check without a name or a command, a
-/// number that is out of bounds.
-pub(super) fn check(file: &File) -> Result<(), (Range<usize>, String)> {
-    let named = Role::ALL
-        .into_iter()
-        .filter_map(|role| file.roles.on(role))
-        .filter_map(|role| role.agent.as_ref())
-        .chain(&file.agent);
-    for agent in named {
-        backstop_agents::known(agent.get_ref()).map_err(|words| (agent.span(), words))?;
-    }
-    for account in file
-        .agents
-        .values()
-        .filter_map(|agent| agent.account.as_ref())
+/// What is wrong, and where.
+type Fault = (Range<usize>, String);
+
+/// Finds what the types alone cannot: an agent nobody knows, a key that this agent does not read, an account that is no
+/// name, a check without a name or a command, a number that is out of bounds.
+pub(super) fn check(file: &File) -> Result<(), Fault> {
+    agents(file)?;
+    if let Some(off) = file
+        .roles
+        .implementer
+        .off
+        .as_ref()
+        .filter(|off| *off.get_ref())
     {
-        // It names a file, as the ids of missions do.
-        account.get_ref().parse::<MissionId>().map_err(|_| {
-            let words = format!(
-                "`{}` is no name of an account: use 1 to 64 of a-z, 0-9, `.`, `_` and `-`",
-                account.get_ref()
-            );
-            (account.span(), words)
-        })?;
+        let words = "the implementer is never off: without one nothing is coded".into();
+        return Err((off.span(), words));
     }
+    times(file)?;
     if let (Some(asked), None) = (&file.run.parallel, file.run.parallel()) {
         let words = format!(
             "`{}` missions cannot work at once: `parallel` is a whole number from 1 to {MOST_PARALLEL}; there is no spelling for \"unlimited\"",
@@ -376,6 +375,71 @@ pub(super) fn check(file: &File) -> Result<(), (Range<usize>, String)> {
                     "this is blank: fill it in or remove the check".into(),
                 ));
             }
+        }
+    }
+    Ok(())
+}
+
+fn agents(file: &File) -> Result<(), Fault> {
+    let named = Role::ALL
+        .into_iter()
+        .filter_map(|role| file.roles.on(role))
+        .filter_map(|role| role.agent.as_ref())
+        .chain(&file.agent)
+        .chain(file.agents.keys());
+    for agent in named {
+        backstop_agents::known(agent.get_ref()).map_err(|words| (agent.span(), words))?;
+    }
+    for (name, table) in &file.agents {
+        let own = name.get_ref().as_str();
+        let reads = |key| match key {
+            "command" => own == "exec",
+            "script" => own == "scripted",
+            _ => !matches!(own, "exec" | "scripted"),
+        };
+        let set = [
+            ("command", table.command.is_some()),
+            ("script", table.script.is_some()),
+            ("program", table.program.is_some()),
+        ];
+        if let Some((key, _)) = set.into_iter().find(|(key, set)| *set && !reads(key)) {
+            let words = format!("the agent `{own}` reads no `{key}`: remove it");
+            return Err((name.span(), words));
+        }
+        table.account.as_ref().map_or(Ok(()), account)?;
+    }
+    Ok(())
+}
+
+fn account(account: &Spanned<String>) -> Result<(), Fault> {
+    // It names a file, as the ids of missions do.
+    account.get_ref().parse::<MissionId>().map_err(|_| {
+        let words = format!(
+            "`{}` is no name of an account: use 1 to 64 of a-z, 0-9, `.`, `_` and `-`",
+            account.get_ref()
+        );
+        (account.span(), words)
+    })?;
+    Ok(())
+}
+
+/// Every time has an end, and none is over before it begins.
+fn times(file: &File) -> Result<(), Fault> {
+    let limits = &file.limits;
+    let of_work = [
+        &limits.idle,
+        &limits.attempt,
+        &limits.check_timeout,
+        &limits.stop_grace,
+        &limits.shortest_limit_wait,
+    ];
+    let all = of_work.into_iter().map(|time| (time, LONGEST_LIMIT_DAYS));
+    for (time, days) in all.chain([(&file.gate.expiry, LONGEST_EXPIRY_DAYS)]) {
+        let Some(time) = time else { continue };
+        let most = days * 24 * 3_600_000;
+        if !(1..=most).contains(&time.get_ref().millis()) {
+            let words = format!("this is too short or too long: use 1ms to {days}d");
+            return Err((time.span(), words));
         }
     }
     Ok(())

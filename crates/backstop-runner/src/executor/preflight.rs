@@ -242,7 +242,7 @@ fn judge(result: &CheckResult, green: GreenBase) -> Point {
         ) => failed(
             &name,
             &format!(
-                "its command is not found or cannot be executed (exit status {exit}): correct it in backstop.toml, or install it"
+                "its command is not found or cannot be executed (exit status {exit}): install it and look again; to name another command, abort this mission and open one with it"
             ),
         ),
         (CheckVerdict::Failed { .. } | CheckVerdict::TimedOut, GreenBase::Required) => failed(

@@ -31,6 +31,15 @@ pub(super) fn not_started(features: Features, error: &SpawnError) -> Run {
     Run::never(status, error.to_string())
 }
 
+/// How the process left by itself, where that was not in peace.
+fn seen(ended: &Ended) -> Option<String> {
+    match (ended.ended_by, ended.exit) {
+        (EndedBy::Itself, Exit::Code(code)) if code != 0 => Some(format!("it exited with {code}")),
+        (EndedBy::Itself, Exit::Signal(signal)) => Some(format!("signal {signal} ended it")),
+        _ => None,
+    }
+}
+
 pub(super) fn judge(features: Features, ended: &Ended, told: Told) -> Run {
     let Told {
         transcript,
@@ -75,21 +84,25 @@ pub(super) fn judge(features: Features, ended: &Ended, told: Told) -> Run {
         cost,
         active_ms: u64::try_from(ended.active.as_millis()).unwrap_or(u64::MAX),
     };
-    let said = transcript
-        .message
-        .clone()
-        .filter(|text| !text.trim().is_empty());
-    let mut words = said.unwrap_or_else(|| ended.stderr.text());
-    if until_assumed {
-        words.push_str("\nthe end of the limit is assumed: the agent named no zone or no date that is known here");
+    let said = transcript.message.clone();
+    let failed = status != Status::Success;
+    let mut words = vec![said.unwrap_or_default().trim().to_owned()];
+    // An agent without a last word of its own says what went wrong where a command does.
+    if words.concat().is_empty() || (failed && features.terminal == Support::No) {
+        words.push(ended.stderr.text().trim().to_owned());
     }
+    words.extend(seen(ended).filter(|_| failed));
+    if until_assumed {
+        words.push("the end of the limit is assumed: the agent named no zone or no date that is known here".into());
+    }
+    words.retain(|words| !words.is_empty());
     Run {
         presence: Presence::Over,
         status,
         usage,
         session: transcript.session,
         model: transcript.model,
-        words,
+        words: words.join("\n"),
         message: transcript.message,
         transcript: digest,
     }
