@@ -85,13 +85,14 @@ fn own(program: &str, names: &[&str]) -> Line {
         .with("a_huge")
 }
 
-/// What survived those, against the small searches, the model and the simulation.
+/// What survived those, against the small searches, the model and the simulation. The testkit is named to cargo, since
+/// cargo-mutants tries the unchanged sources with the tests of the changed crates alone.
 fn kit(program: &str, names: &[&str]) -> Line {
     tries(program, names)
         .with("--iterate")
-        .with("--test-package")
-        .with("backstop-testkit")
         .with("--")
+        .with("--package")
+        .with("backstop-testkit")
         .with("--test")
         .with("laws")
         .with("--test")
@@ -113,10 +114,7 @@ mod tests {
         let tests =
             "-- --lib --tests -- --skip cannot_be_forged --skip is_not_forged --skip a_huge";
         assert_eq!(lines[0], format!("{both} --profile mutants {tests}"));
-        let tests = "-- --test laws --test model --test simulation";
-        assert_eq!(
-            lines[1],
-            format!("{both} --iterate --test-package backstop-testkit {tests}")
-        );
+        let tests = "-- --package backstop-testkit --test laws --test model --test simulation";
+        assert_eq!(lines[1], format!("{both} --iterate {tests}"));
     }
 }

@@ -197,6 +197,13 @@ mod tests {
             ("limits", "shortest_limit_wait = \"0s\"", "1ms to 7d"),
             ("gate", "expiry = \"0s\"", "1ms to 90d"),
             ("gate", "expiry = \"91d\"", "1ms to 90d"),
+            (
+                "review",
+                "protected = [\"ci/\", \"/etc/passwd\"]",
+                "`/etc/passwd`",
+            ),
+            ("review", "protected = [\"a/../../x\"]", "`a/../../x`"),
+            ("review", "protected = [\"\"]", "no path in the repository"),
         ] {
             let words = refused(&format!("[{table}]\n{line}\n"));
             assert!(

@@ -360,7 +360,12 @@ fn edge(file: &File, prompts: BTreeMap<Role, String>, wish: &Wish, root: &Path) 
             .map_or(default, |time| time.get_ref().millis())
     };
     let mut protected = vec![config::FILE_NAME.to_owned()];
-    protected.extend(file.review.protected.iter().cloned());
+    protected.extend(
+        file.review
+            .protected
+            .iter()
+            .map(|path| path.get_ref().clone()),
+    );
     let own = file.prompts.files();
     protected.extend(own.flat_map(|named| guarded::within(root, named)));
     edge::Settings {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use backstop_engine::gates::GateDraft;
 use backstop_engine::mode::Mode;
@@ -339,7 +339,7 @@ impl RunTable {
 #[serde(deny_unknown_fields, default)]
 pub struct ReviewTable {
     /// Paths, or folders with a final `/`, besides `backstop.toml`.
-    pub protected: Vec<String>,
+    pub protected: Vec<Spanned<String>>,
 }
 
 /// What is wrong, and where.
@@ -360,6 +360,7 @@ pub(super) fn check(file: &File) -> Result<(), Fault> {
         return Err((off.span(), words));
     }
     times(file)?;
+    file.review.protected.iter().try_for_each(protected)?;
     if let (Some(asked), None) = (&file.run.parallel, file.run.parallel()) {
         let words = format!(
             "`{}` missions cannot work at once: `parallel` is a whole number from 1 to {MOST_PARALLEL}; there is no spelling for \"unlimited\"",
@@ -421,6 +422,19 @@ fn account(account: &Spanned<String>) -> Result<(), Fault> {
         (account.span(), words)
     })?;
     Ok(())
+}
+
+/// A path outside the repository is none that an attempt is judged by.
+fn protected(path: &Spanned<String>) -> Result<(), Fault> {
+    let parts = || Path::new(path.get_ref()).components();
+    if parts().next().is_some() && parts().all(|part| matches!(part, Component::Normal(_))) {
+        return Ok(());
+    }
+    let words = format!(
+        "`{}` is no path in the repository: write it from its root, like `ci/` or `check.sh`",
+        path.get_ref()
+    );
+    Err((path.span(), words))
 }
 
 /// Every time has an end, and none is over before it begins.

@@ -116,7 +116,7 @@ pub enum GitError {
         name: String,
     },
     /// A checkout can no longer be read as one. Its files are left as they are.
-    #[error("the workspace `{}` is damaged: {why}; its files are untouched: look at them, then retry to set it up again or abort", shown(.path))]
+    #[error("the workspace `{}` is damaged: {why}; its files are untouched: look at them, then retry, which makes it anew and keeps them beside it as `workspace.damaged-1`, or abort", shown(.path))]
     Damaged {
         /// The checkout.
         path: PathBuf,
