@@ -121,7 +121,7 @@ fn uncommitted(dirty: Result<Vec<PathBuf>, GitError>) -> Option<Finding> {
             "checkout",
             Weight::Note,
             format!(
-                "what is not committed is no part of a mission, here {} of your paths: commit it first if it should be",
+                "uncommitted changes are no part of a mission: commit them first if they should be ({} in all)",
                 paths.len()
             ),
         )),
@@ -206,7 +206,7 @@ fn missions(home: &Home, ids: &[backstop_engine::vocab::MissionId]) -> Finding {
         );
     }
     let words = format!(
-        "what cannot be read, here {} of the journals, `backstop journal verify` tells: {}",
+        "not every journal can be read ({} cannot): look at `backstop journal verify`: {}",
         damaged.len(),
         damaged.join(", ")
     );
