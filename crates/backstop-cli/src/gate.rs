@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use backstop_engine::mode::Account;
 use backstop_engine::vocab::{Digest, GateId, Note, Signature};
-use backstop_engine::{Answer, Fact, Gate, Mission, Verb};
+use backstop_engine::{Answer, Fact, Gate, Mission, Position, Verb};
 use backstop_runner::drive::{Drive, DriveError};
 use backstop_runner::git::Host;
 use backstop_runner::state::{MissionDir, StateError};
@@ -186,10 +186,13 @@ fn open_gate<'a>(mission: &'a Mission, which: &Which) -> Result<&'a Gate, Fault>
         )));
     }
     let open = mission.gate().ok_or_else(|| {
-        refused(format!(
-            "no gate of {id} is open: it is {}",
-            words::position(mission)
-        ))
+        let now = words::position(mission);
+        let ways = if matches!(mission.position(), Position::Parked(..)) {
+            format!(": go on with `backstop resume {id}`, or give it up with `backstop clean {id} --journal --force`")
+        } else {
+            String::new()
+        };
+        refused(format!("no gate of {id} is open: it is {now}{ways}"))
     })?;
     match &which.gate {
         Some(wanted) if *wanted != open.id => Err(refused(format!(

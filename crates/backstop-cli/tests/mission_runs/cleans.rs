@@ -103,25 +103,28 @@ fn a_mission_that_can_go_on_loses_only_its_checkouts_and_goes_on() {
 #[test]
 fn a_parked_mission_can_be_given_up() {
     let world = World::new();
-    at_ship_gate(&world);
+    let agent = "cat >/dev/null; touch \"$E2E_SIDE/at\"; exec sleep 1000";
+    let started = world.start(&exec_run(agent, "true", &[]));
+    world.until_left("at");
     let id = world.id();
     world.backstop(&["stop", &id]).with(0);
+    assert_eq!(started.end().code, 4);
     let before = refs(&world);
-    let journal = ["clean", &id, "--journal"];
+    assert_ne!(before, "");
     let force = format!("backstop clean {id} --journal --force");
-    world
-        .backstop(&journal)
-        .with(6)
-        .telling(&["can go on", &force]);
-    assert_eq!(refs(&world), before);
+    let abort = ["gate", "abort", "--mission", &id];
+    for refused in [&abort[..], &["clean", &id, "--journal"]] {
+        world.backstop(refused).with(6).telling(&[&force]);
+    }
     // Without --journal it can still go on, so its refs stay.
     world.backstop(&["clean", &id, "--force"]).with(0);
     assert_eq!(refs(&world), before);
     world
-        .backstop(&[&journal[..], &["--force"]].concat())
+        .backstop(&["clean", &id, "--journal", "--force"])
         .with(0);
     assert_eq!(refs(&world), "");
     assert!(world.missions().is_empty());
+    world.nothing_runs();
 }
 
 #[test]
