@@ -215,7 +215,7 @@ fn what_has_not_begun_is_removed_and_what_has_is_stopped() {
     assert_eq!(world.missions().len(), 2);
     refused(
         world.backstop(&["clean", &first, "--journal"]),
-        &["has not ended"],
+        &["can go on"],
     );
     world.leave("go-c", "");
     world.backstop(&["resume", &third]).with(3);
