@@ -12,7 +12,7 @@ use backstop_engine::{
 use backstop_runner::blobs::Blobs;
 use backstop_runner::drive::Drive;
 use backstop_runner::git::Host;
-use backstop_runner::history;
+use backstop_runner::history::{self, History, HistoryError};
 use backstop_runner::view::{self, GateLine, MovedView, ReviewView};
 use backstop_runner::{clock, offers, prompt, words};
 
@@ -69,13 +69,15 @@ pub fn show(mission: &Mission, gate: &Gate, host: Option<&Host>) -> String {
             words::hanging(&words::status(status), INDENT)
         );
     }
-    for line in host.map(|host| cause(host, gate)).unwrap_or_default() {
+    let history = host.map(|host| history::read(&host.dir().join("journal.jsonl")));
+    for line in history.iter().flat_map(|read| cause(read, gate)) {
         let _ = writeln!(text, "  | {line}");
     }
     checks(&mut text, mission, host);
     team(&mut text, mission, gate, host);
     moved(&mut text, mission, gate, host);
-    covers(&mut text, mission, gate, host);
+    let history = history.and_then(Result::ok);
+    covers(&mut text, (mission, history.as_ref()), gate, host);
     let _ = writeln!(text, "  spent     {}", spent(mission));
     if matches!(mission.position(), Position::AtGate(..)) {
         let _ = writeln!(
@@ -99,7 +101,12 @@ pub fn show(mission: &Mission, gate: &Gate, host: Option<&Host>) -> String {
 }
 
 /// What an approval would cover.
-fn covers(text: &mut String, mission: &Mission, gate: &Gate, host: Option<&Host>) {
+fn covers(
+    text: &mut String,
+    (mission, history): (&Mission, Option<&History>),
+    gate: &Gate,
+    host: Option<&Host>,
+) {
     let Some(digest) = gate.digest else {
         return;
     };
@@ -109,7 +116,9 @@ fn covers(text: &mut String, mission: &Mission, gate: &Gate, host: Option<&Host>
         return artifact(text, host, &digest);
     }
     let _ = writeln!(text, "  commit    {}", head.commit);
-    phases(text, mission, host);
+    if let (Some(history), Some(host)) = (history, host) {
+        phases(text, history, host);
+    }
     let stat = host.and_then(|host| host.diff_stat(mission.base(), &head.commit).ok());
     for line in stat.iter().flat_map(|stat| stat.lines()) {
         let _ = writeln!(text, "  | {}", line.trim());
@@ -118,15 +127,10 @@ fn covers(text: &mut String, mission: &Mission, gate: &Gate, host: Option<&Host>
 
 /// The phases that landed before: who let one pass against what Validate found, and where there are several, what the
 /// checks said of each.
-fn phases(text: &mut String, mission: &Mission, host: Option<&Host>) {
-    let Some(dir) = host.map(Host::dir).filter(|_| !mission.landed().is_empty()) else {
-        return;
-    };
-    let Ok(history) = history::read(&dir.join("journal.jsonl")) else {
-        return;
-    };
-    let several = mission.landed().len() > 1;
-    for landed in view::landed(&history, &Blobs::at(dir.join("blobs"))) {
+fn phases(text: &mut String, history: &History, host: &Host) {
+    let landed = view::landed(history, &Blobs::at(host.dir().join("blobs")));
+    let several = landed.len() > 1;
+    for landed in landed {
         if let Some(by) = &landed.let_pass_by {
             let phase = landed.phase;
             let _ = writeln!(text, "  override  {by} let phase {phase} pass at Validate");
@@ -264,15 +268,13 @@ pub fn loop_lines(text: &mut String, review: &ReviewView) {
 }
 
 /// The words of the host or of the agent behind a gate, as the journal has them; a journal that cannot be read tells none.
-fn cause(host: &Host, gate: &Gate) -> Vec<String> {
-    let steps = match history::read(&host.dir().join("journal.jsonl")) {
-        Ok(history) => history.steps,
+fn cause(read: &Result<History, HistoryError>, gate: &Gate) -> Vec<String> {
+    let history = match read {
+        Ok(history) => history,
         Err(error) => return vec![error.to_string()],
     };
-    let told = steps
-        .iter()
-        .rev()
-        .find_map(|step| said(&step.fact, gate.kind));
+    let steps = history.steps.iter();
+    let told = steps.rev().find_map(|step| said(&step.fact, gate.kind));
     told.unwrap_or_default()
 }
 

@@ -128,6 +128,15 @@ mod tests {
             .to_string()
     }
 
+    /// That a line of a table is refused, shown in this line of the file and in these words.
+    fn is_refused(table: &str, line: &str, at: usize, part: &str) {
+        let words = refused(&format!("[{table}]\n{line}\n"));
+        assert!(
+            words.contains(&format!("backstop.toml:{at}")) && words.contains(part),
+            "{table} {line}: {words}"
+        );
+    }
+
     #[test]
     fn an_empty_file_says_nothing() {
         let file = parse(Path::new("backstop.toml"), "").unwrap();
@@ -154,11 +163,7 @@ mod tests {
             ("active_time = 5", "duration"),
             ("active_time = \"900d\"", "at most"),
         ] {
-            let words = refused(&format!("[ceilings]\n{line}\n"));
-            assert!(
-                words.contains("backstop.toml:2") && words.contains(part),
-                "{line}: {words}"
-            );
+            is_refused("ceilings", line, 2, part);
         }
     }
 
@@ -173,11 +178,7 @@ mod tests {
             ("min_free_memory = 5", "string"),
             ("paralell = 2", "did you mean `parallel`?"),
         ] {
-            let words = refused(&format!("[run]\n{line}\n"));
-            assert!(
-                words.contains("backstop.toml:2") && words.contains(part),
-                "{line}: {words}"
-            );
+            is_refused("run", line, 2, part);
         }
     }
 
@@ -205,11 +206,9 @@ mod tests {
             ("review", "protected = [\"a/../../x\"]", "`a/../../x`"),
             ("review", "protected = [\"\"]", "no path in the repository"),
         ] {
-            let words = refused(&format!("[{table}]\n{line}\n"));
-            assert!(
-                words.contains("backstop.toml:") && words.contains(part),
-                "{table} {line}: {words}"
-            );
+            // A key that an agent does not read is shown at its table.
+            let at = if table.starts_with("agents") { 1 } else { 2 };
+            is_refused(table, line, at, part);
         }
         let most = "[limits]\nidle = \"7d\"\n[gate]\nexpiry = \"90d\"\n[agents.claude]\nprogram = \"x\"\n[roles.implementer]\noff = false\n";
         assert!(parse(Path::new("backstop.toml"), most).is_ok());

@@ -17,7 +17,6 @@ use backstop_engine::{
     AgentSpec, Base, Charter, CharterDraft, CharterFault, Check, Checked, GreenBase,
 };
 use backstop_engine::{Role, Settings, ShipBy};
-
 use toml::Spanned;
 
 use crate::accounts;
@@ -96,15 +95,7 @@ pub enum OpeningError {
         "no agent is named: give `--agent NAME`, or set `agent = \"NAME\"` in backstop.toml; `backstop doctor` lists them"
     )]
     NoAgent,
-    /// The named agent is not known.
-    #[error("`{name}` is not an agent that Backstop knows: use one of {known}")]
-    UnknownAgent {
-        /// The name.
-        name: String,
-        /// The known ones.
-        known: String,
-    },
-    /// The named agent cannot be started as it is set.
+    /// The named agent is not known, or cannot be started as it is set.
     #[error("{0}")]
     Agent(String),
     /// Two agents at once.
@@ -261,7 +252,6 @@ fn frozen(
         return Err(OpeningError::NoBranch);
     }
     let edge = edge(&file, prompts.roles, wish, repository.root());
-    let options = edge.agents.clone();
     let draft = CharterDraft {
         mission: name(&goal),
         goal: text("goal", &goal)?,
@@ -283,7 +273,7 @@ fn frozen(
         settings,
         edge: edge.freeze()?,
     };
-    team::startable(&draft, &options)?;
+    team::startable(&draft, &edge.agents)?;
     let unfit: Vec<_> = draft.gate_faults().collect();
     if !unfit.is_empty() {
         return Err(config::unfit_gates(repository.root(), &unfit).into());

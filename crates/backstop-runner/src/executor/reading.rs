@@ -84,11 +84,11 @@ pub(super) fn judge(features: Features, ended: &Ended, told: Told) -> Run {
         cost,
         active_ms: u64::try_from(ended.active.as_millis()).unwrap_or(u64::MAX),
     };
-    let said = transcript.message.clone();
+    let said = transcript.message.as_deref().unwrap_or_default().trim();
     let failed = status != Status::Success;
-    let mut words = vec![said.unwrap_or_default().trim().to_owned()];
+    let mut words = vec![said.to_owned()];
     // An agent without a last word of its own says what went wrong where a command does.
-    if words.concat().is_empty() || (failed && features.terminal == Support::No) {
+    if said.is_empty() || (failed && features.terminal == Support::No) {
         words.push(ended.stderr.text().trim().to_owned());
     }
     words.extend(seen(ended).filter(|_| failed));

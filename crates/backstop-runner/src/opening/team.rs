@@ -47,10 +47,7 @@ pub(super) fn spec(
         .or(implied)
         .or(configured)
         .ok_or(OpeningError::NoAgent)?;
-    if backstop_agents::find(&name).is_none() {
-        let known = backstop_agents::names().collect::<Vec<_>>().join(", ");
-        return Err(OpeningError::UnknownAgent { name, known });
-    }
+    backstop_agents::known(&name).map_err(OpeningError::Agent)?;
     let assumed = file
         .agents
         .get(name.as_str())
